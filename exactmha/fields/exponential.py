@@ -1,0 +1,354 @@
+"""The exponential field: true softmax, K = Q(t), t = e^{α/N}, α = √n.
+
+t is transcendental (Lindemann–Weierstrass). A value is a collected sum of c·t^m/D with sparse
+denominators D, so exponents may have any size. The functions 1 and 1/(1 + κ t^n), κ > 0, n > 0, are
+linearly independent, so a sum of those vanishes only if its coefficients do (`proofs/zero-test-exponential`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import cache
+from math import lcm, prod
+
+from flint import arb, fmpq, fmpq_mpoly_ctx, fmpz
+
+from exactmha.errors import BadPlace, Undecided
+from exactmha.fields.interface import Exponent, Scalar
+from exactmha.fields.values import ExactValue, linear_combination
+from exactmha.modular.places import Place, PublicPrimes, inverse, rational_image
+from exactmha.outcome import Outcome
+
+Power = int | Fraction
+"""An exponent of t; fractions occur only for tokens with denominators."""
+Polynomial = dict[Power, fmpq]
+"""A Laurent polynomial in t, without zero coefficients."""
+Denominator = tuple[Power, ...]
+"""(c_0, n_1, c_1, n_2, c_2, …) is c_0 + c_1 t^{n_1} + …, 0 < n_1 < n_2 < …, coprime integers c, c_last > 0; () is 1."""
+Terms = dict[tuple[Power, Denominator], fmpq]
+"""Σ terms[m, D]·t^m/D, without zero coefficients."""
+
+HeadWeights = tuple[Sequence[Sequence[Power]], Sequence[Scalar]]
+"""Per head: the exponent of every token's weight, and v·x for every token."""
+
+_T_IMAGE = 3
+_EXPANSION_BUDGET = 1 << 16
+_PLACES_TRIED = 3
+
+
+def _add_term(terms: Terms, shift: Power, denominator: Denominator, coefficient: fmpq) -> None:
+    """Add coefficient·t^shift/D to `terms`, splitting off the polynomial part where shift is deg D or −n_1."""
+    if denominator and shift == denominator[-2]:
+        top = coefficient / fmpq(denominator[-1])
+        _add_term(terms, 0, (), top)
+        _add_term(terms, 0, denominator, -top * denominator[0])
+        for i in range(1, len(denominator) - 2, 2):
+            _add_term(terms, denominator[i], denominator, -top * denominator[i + 1])
+        return
+    if denominator and shift == -denominator[1]:
+        low = coefficient / fmpq(denominator[0])
+        _add_term(terms, shift, (), low)
+        for i in range(1, len(denominator), 2):
+            _add_term(terms, denominator[i] + shift, denominator, -low * denominator[i + 1])
+        return
+    key = (shift, denominator)
+    total = terms.get(key)
+    if total is not None:
+        coefficient = coefficient + total
+    if coefficient != 0:
+        terms[key] = coefficient
+    elif total is not None:
+        del terms[key]
+
+
+def _normalised(polynomial: Mapping[Power, fmpq]) -> tuple[Power, fmpq, Denominator]:
+    """Write a non-zero Laurent polynomial as scale·t^shift·D; return (shift, scale, D)."""
+    powers = sorted(polynomial)
+    shift = powers[0]
+    coefficients = [polynomial[n] for n in powers]
+    common = fmpz(1)
+    for c in coefficients:
+        common = common.lcm(c.denominator)
+    integers = [c.numerator * (common // c.denominator) for c in coefficients]
+    content = fmpz(0)
+    for c in integers:
+        content = content.gcd(c)
+    if integers[-1] < 0:
+        content = -content
+    denominator: list[Power] = [int(integers[0] // content)]
+    for n, c in zip(powers[1:], integers[1:], strict=True):
+        denominator += [n - shift, int(c // content)]
+    return shift, fmpq(content, common), tuple(denominator) if len(powers) > 1 else ()
+
+
+def _polynomial(denominator: Denominator) -> Polynomial:
+    if not denominator:
+        return {0: fmpq(1)}
+    result: Polynomial = {0: fmpq(denominator[0])}
+    for i in range(1, len(denominator), 2):
+        result[denominator[i]] = fmpq(denominator[i + 1])
+    return result
+
+
+def _expanded(polynomials: Sequence[Mapping[Power, fmpq]]) -> Polynomial:
+    """Multiply out Laurent polynomials with FLINT, or raise `Undecided` beyond the size budget."""
+    if prod(len(p) for p in polynomials) > _EXPANSION_BUDGET:
+        raise Undecided("expanding a product of exact values would exceed the size budget")
+    scale = lcm(*(n.denominator for p in polynomials for n in p)) if polynomials else 1
+    ring, result, shift = _ring(), _ring().constant(1), 0
+    for p in polynomials:
+        low = int(min(p) * scale)
+        shift += low
+        result *= ring.from_dict({(int(n * scale) - low,): c for n, c in p.items()})
+    return {_exponent(int(n) + shift, scale): c for (n,), c in result.to_dict().items()}
+
+
+def _exponent(numerator: int, scale: int) -> Power:
+    if scale == 1:
+        return numerator
+    fraction = Fraction(numerator, scale)
+    return fraction.numerator if fraction.denominator == 1 else fraction
+
+
+@cache
+def _ring() -> fmpq_mpoly_ctx:
+    return fmpq_mpoly_ctx.get(("t",), "lex")
+
+
+class ExponentialValue(ExactValue):
+    """An element of Q(t) as a collected sum of sparse fractions."""
+
+    __slots__ = ("field", "terms")
+
+    def __init__(self, field: ExponentialField, terms: Terms) -> None:
+        self.field, self.terms = field, terms
+
+    def _combined(self, other: ExponentialValue, sign: int) -> ExponentialValue:
+        terms = dict(self.terms)
+        for key, c in other.terms.items():
+            total = terms.get(key)
+            change = c if sign > 0 else -c
+            if total is not None:
+                change = total + change
+            if change != 0:
+                terms[key] = change
+            elif total is not None:
+                del terms[key]
+        return ExponentialValue(self.field, terms)
+
+    def __add__(self, other: ExponentialValue) -> ExponentialValue:
+        return self._combined(other, 1)
+
+    def __sub__(self, other: ExponentialValue) -> ExponentialValue:
+        return self._combined(other, -1)
+
+    def __mul__(self, other: ExponentialValue) -> ExponentialValue:
+        if len(self.terms) * len(other.terms) > _EXPANSION_BUDGET:
+            raise Undecided("multiplying two exact values would exceed the size budget")
+        terms: Terms = {}
+        for (m1, d1), c1 in self.terms.items():
+            for (m2, d2), c2 in other.terms.items():
+                if d1 and d2:
+                    # products of primitive polynomials are primitive (Gauss), so this only re-packs
+                    shift, scale, both = _normalised(_expanded([_polynomial(d1), _polynomial(d2)]))
+                    _add_term(terms, m1 + m2 - shift, both, c1 * c2 / scale)
+                else:
+                    _add_term(terms, m1 + m2, d1 or d2, c1 * c2)
+        return ExponentialValue(self.field, terms)
+
+    def __truediv__(self, other: ExponentialValue) -> ExponentialValue:
+        return self * other._inverse()
+
+    def _common_fraction(self) -> tuple[Polynomial, list[Denominator]]:
+        """Return (numerator, denominators) over the product of the distinct denominators."""
+        numerators: dict[Denominator, Polynomial] = {}
+        for (m, d), c in self.terms.items():
+            numerators.setdefault(d, {})[m] = c
+        denominators = [d for d in numerators if d]
+        total: Polynomial = {}
+        for d, numerator in numerators.items():
+            others = [_polynomial(other) for other in denominators if other != d]
+            for n, c in _expanded([numerator, *others]).items():
+                total[n] = total.get(n, fmpq(0)) + c
+        return {n: c for n, c in total.items() if c != 0}, denominators
+
+    def _inverse(self) -> ExponentialValue:
+        if self.is_zero() is not Outcome.FAILS:
+            raise ZeroDivisionError("division by zero in Q(t)")
+        numerator, denominators = self._common_fraction()
+        shift, scale, new = _normalised(numerator)
+        terms: Terms = {}
+        for n, c in _expanded([_polynomial(d) for d in denominators]).items():
+            _add_term(terms, n - shift, new, c / scale)
+        return ExponentialValue(self.field, terms)
+
+    def _is_independent(self) -> bool:
+        """True when every term is a constant or c/(a + b t^n) with a, b > 0: these are independent over Q."""
+        return all(m == 0 and (not d or (len(d) == 3 and d[0] > 0)) for m, d in self.terms)
+
+    def is_zero(self) -> Outcome:
+        """Decide whether the value is 0: collected terms, then images, then expansion within the budget."""
+        if not self.terms:
+            return Outcome.HOLDS
+        if self._is_independent() or self._has_nonzero_image():
+            return Outcome.FAILS
+        try:
+            return Outcome.of(not self._common_fraction()[0])
+        except Undecided:
+            return Outcome.UNDECIDED
+
+    def _has_nonzero_image(self) -> bool:
+        scale = lcm(*(part.denominator for key in self.terms for part in _powers(key)))
+        terms = self.terms if scale == 1 else {_rescaled(key, scale): c for key, c in self.terms.items()}
+        for index in range(_PLACES_TRIED):
+            try:
+                if _image(terms, self.field.place(index, 1)) != 0:
+                    return True
+            except BadPlace:
+                continue
+        return False
+
+    def image(self, place: Place) -> int:
+        """Return the image in Z/p^k under t ↦ 3; tokens with denominators have none."""
+        if any(part.denominator != 1 for key in self.terms for part in _powers(key)):
+            raise BadPlace("a fractional power of t has no image")
+        return int(_image(self.terms, place))
+
+    def ball(self) -> arb:
+        """Return an enclosure at the working precision."""
+        unit = self.field.unit_ball()
+        total = arb(0)
+        for (m, d), c in self.terms.items():
+            if not d:
+                total += arb(c) * _exponential(m, unit)
+                continue
+            top = d[-2]  # divide through by t^top: all powers are then ≤ 1 for m ≤ top
+            bottom = arb(d[0]) * _exponential(-top, unit) + arb(d[-1])
+            for i in range(1, len(d) - 2, 2):
+                bottom += arb(d[i + 1]) * _exponential(d[i] - top, unit)
+            total += arb(c) * _exponential(m - top, unit) / bottom
+        return total
+
+    def __str__(self) -> str:
+        pieces: list[tuple[fmpq, str]] = []
+        for (m, d), c in sorted(self.terms.items(), key=lambda item: (len(item[0][1]), item[0][1], item[0][0])):
+            bottom = linear_combination(
+                list(_polynomial(d).values()), [self.field.power_text(n) for n in _polynomial(d)]
+            )
+            unit = self.field.power_text(m)
+            pieces.append((c, unit if not d else f"{unit}/({bottom})"))
+        return linear_combination([c for c, _ in pieces], [unit for _, unit in pieces])
+
+
+def _powers(key: tuple[Power, Denominator]) -> tuple[Power, ...]:
+    return (key[0], *key[1][1::2])
+
+
+def _rescaled(key: tuple[Power, Denominator], scale: int) -> tuple[int, Denominator]:
+    m, d = key
+    return int(m * scale), tuple(int(x * scale) if i % 2 else x for i, x in enumerate(d))
+
+
+def _image(terms: Mapping[tuple[Power, Denominator], fmpq], place: Place) -> fmpz:
+    t, modulus = place.generators[0], place.modulus
+    total = fmpz(0)
+    for (m, d), c in terms.items():
+        image = rational_image(c, place)
+        if d:
+            bottom = fmpz(int(d[0]))
+            for i in range(1, len(d), 2):
+                bottom += int(d[i + 1]) * pow(t, int(d[i]), modulus)
+            image = image * inverse(bottom % modulus, place)
+        if m:
+            image = image * pow(t, int(m), modulus)
+        total += image
+    return total % modulus
+
+
+def _exponential(n: Power, unit: arb) -> arb:
+    return (arb(fmpq(n.numerator, n.denominator)) * unit).exp() if n else arb(1)
+
+
+@dataclass(frozen=True)
+class ExponentialField:
+    """K = Q(t), t = exp(√radicand / N); exponent n is t^n, `radicand` a squarefree positive integer."""
+
+    radicand: int
+    denominator: int
+
+    name = "exponential"
+    rank = 1
+    degree = 1
+    logit_bits = 0
+
+    def embed(self, scalar: Scalar) -> ExponentialValue:
+        """Return the value of a rational."""
+        return ExponentialValue(self, {(0, ()): scalar[0]} if scalar[0] != 0 else {})
+
+    def monomial(self, exponent: Exponent) -> ExponentialValue:
+        """Return t^n."""
+        return ExponentialValue(self, {(exponent[0], ()): fmpq(1)})
+
+    def power(self, n: fmpq) -> ExponentialValue:
+        """Return t^n for a rational n."""
+        return ExponentialValue(self, {(_exponent(int(n.numerator), int(n.denominator)), ()): fmpq(1)})
+
+    def unit_radical(self) -> tuple[tuple[int, Fraction], ...]:
+        """Return √radicand as a product of primes to exponents ½."""
+        return tuple((int(p), Fraction(1, 2)) for p, _ in fmpz(self.radicand).factor()) if self.radicand > 1 else ()
+
+    def place(self, index: int, precision: int) -> Place:
+        """Return the index-th public prime, with t ↦ 3."""
+        return Place(_public_primes()[index], precision, (_T_IMAGE,), (1,))
+
+    def attention(self, counts: Sequence[int], heads: Iterable[HeadWeights]) -> ExponentialValue:
+        """Return Σ_h Σ_i m_i w_{h,i} y_{h,i} / Σ_i m_i w_{h,i}, w the monomials of the exponents."""
+        terms: Terms = {}
+        for exponents, values in heads:
+            bottom: Polynomial = {}
+            top: Polynomial = {}
+            for m, (n,), (y,) in zip(counts, exponents, values, strict=True):
+                bottom[n] = bottom.get(n, fmpq(0)) + m
+                top[n] = top.get(n, fmpq(0)) + m * y
+            shift, scale, denominator = _normalised(bottom)
+            for n, c in top.items():
+                _add_term(terms, n - shift, denominator, c / scale)
+        return ExponentialValue(self, terms)
+
+    def weight_bits(self, exponent: Sequence[Power]) -> int:
+        """Exponents stay symbolic: a weight costs nothing."""
+        return 0
+
+    def unit_ball(self) -> arb:
+        """Enclose √radicand / N, the logarithm of t, at the working precision."""
+        return arb(self.radicand).sqrt() / self.denominator
+
+    def _unit_text(self) -> str:
+        return "1" if self.radicand == 1 else f"sqrt({self.radicand})"
+
+    def power_text(self, n: Power) -> str:
+        """Return t^n in the grammar of exact values: exp(q) or exp(q*sqrt(n)); "1" for n = 0."""
+        if n == 0:
+            return "1"
+        return f"exp({linear_combination([fmpq(n.numerator, n.denominator) / self.denominator], [self._unit_text()])})"
+
+    def log_text(self, coordinates: Sequence[fmpq]) -> str:
+        """Return coordinates_0·√radicand in the instance grammar."""
+        return linear_combination(coordinates, [self._unit_text()])
+
+    def log_ball(self, coordinates: Sequence[fmpq]) -> arb:
+        """Enclose coordinates_0·√radicand at the working precision."""
+        return arb(coordinates[0]) * arb(self.radicand).sqrt()
+
+    def scalar_text(self, scalar: Scalar) -> str:
+        """Return a scalar in the instance grammar."""
+        return str(scalar[0])
+
+
+@cache
+def _public_primes() -> PublicPrimes:
+    return PublicPrimes(lambda p: Place(p, 2, (_T_IMAGE,), (1,)).is_regular)
+
+

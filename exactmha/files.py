@@ -1,0 +1,112 @@
+"""Reading and writing JSON files that may come from strangers: bounded, strict, atomic."""
+
+from __future__ import annotations
+
+import json
+import os
+import stat
+import tempfile
+from pathlib import Path
+from typing import Any, NoReturn
+
+from exactmha.errors import InputError, LimitError
+from exactmha.limits import DEFAULT_LIMITS, Limits
+
+
+def read_bytes(path: str | Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
+    """Return the bytes of a regular file of bounded size, or raise `InputError`."""
+    name = str(path)
+    try:
+        # O_NONBLOCK: a pipe without a writer must not hang us
+        descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+    except (OSError, ValueError) as error:
+        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+        raise InputError(f"cannot be read: {reason}", file=name, hint="give the path of a file you may read") from None
+    with os.fdopen(descriptor, "rb") as stream:
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            raise InputError("is not a regular file", file=name, hint="give a file, not a folder or a device")
+        data = stream.read(limits.file_bytes + 1)
+    if len(data) > limits.file_bytes:
+        raise LimitError(f"is larger than {limits.file_bytes} bytes", file=name, hint="see --limit file_bytes")
+    return data
+
+
+def parse_json(data: bytes, *, file: str, limits: Limits = DEFAULT_LIMITS) -> Any:
+    """Parse strict JSON: UTF-8 without BOM, no duplicate keys, no NaN or Infinity, bounded nesting."""
+    if data.startswith(b"\xef\xbb\xbf"):
+        raise InputError("starts with a byte-order mark", file=file, hint="save it as UTF-8 without BOM")
+    try:
+        text = data.decode("utf-8")
+    except UnicodeDecodeError as error:
+        raise InputError(f"is not UTF-8 (byte {error.start})", file=file, hint="save it as UTF-8") from None
+    _check_depth(text, file, limits)
+
+    def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
+        result = dict(items)
+        if len(result) != len(items):
+            keys = [key for key, _ in items]
+            twice = next(key for key in keys if keys.count(key) > 1)
+            raise InputError("a key occurs twice", file=file, field=twice, hint="keep one of them")
+        return result
+
+    def constant(name: str) -> NoReturn:
+        raise InputError("is not JSON: NaN and Infinity are no numbers", file=file, value=name)
+
+    def integer(digits: str) -> int:
+        if len(digits) > 18:
+            raise LimitError("a JSON integer has more than 18 digits", file=file, value=digits, hint="write it as a string")
+        return int(digits)
+
+    try:
+        return json.loads(text, object_pairs_hook=pairs, parse_constant=constant, parse_int=integer)
+    except json.JSONDecodeError as error:
+        raise InputError(
+            f"is not JSON: {error.msg} (line {error.lineno}, column {error.colno})", file=file, hint="check the syntax"
+        ) from None
+
+
+def _check_depth(text: str, file: str, limits: Limits) -> None:
+    depth, in_string, escaped = 0, False, False
+    for c in text:
+        if in_string:
+            escaped, in_string = (c == "\\" and not escaped), not (c == '"' and not escaped)
+        elif c == '"':
+            in_string = True
+        elif c in "[{":
+            depth += 1
+            if depth > limits.json_depth:
+                raise LimitError(f"is nested more than {limits.json_depth} deep", file=file, hint="see --limit json_depth")
+        elif c in "]}":
+            depth -= 1
+
+
+def write_atomically(path: str | Path, text: str) -> None:
+    """Write a text file so that an interruption leaves the old file or the new one, never half of either."""
+    target = Path(path)
+    try:
+        if target.is_symlink() or (target.exists() and not target.is_file()):
+            raise InputError("is not a regular file", file=str(path), hint="give another output path")
+        descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.", suffix=".part")
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be written: {_reason(error)}", file=str(path), hint="choose a writable folder") from None
+    try:
+        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
+            stream.write(text)
+            stream.flush()
+            os.fsync(stream.fileno())
+        os.chmod(temporary, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
+        os.replace(temporary, target)
+    except OSError as error:
+        raise InputError(f"cannot be written: {_reason(error)}", file=str(path), hint="choose a writable folder") from None
+    finally:
+        Path(temporary).unlink(missing_ok=True)
+
+
+def _reason(error: OSError | ValueError) -> str:
+    return error.strerror if isinstance(error, OSError) and error.strerror else str(error)
+
+
+def _umask() -> int:
+    mask = os.umask(0)
+    os.umask(mask)
+    return mask

@@ -1,0 +1,177 @@
+"""Closed forms of the entries of W: rational combinations of radicals, and of logarithms of positive rationals."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass, field
+from fractions import Fraction
+
+from flint import fmpq, fmpz
+
+from exactmha.errors import InputError, LimitError
+from exactmha.expressions import Node, checked, checked_power, evaluate
+from exactmha.limits import DEFAULT_LIMITS, Limits
+
+Radical = tuple[tuple[int, Fraction], ...]
+"""A product of primes to exponents in (0, 1), sorted; () is 1."""
+
+
+@dataclass(frozen=True, slots=True)
+class Form:
+    """Σ radicals[ρ]·ρ + Σ logs[q]·log(q): exact, with no zero coefficients."""
+
+    radicals: dict[Radical, fmpq] = field(default_factory=dict)
+    logs: dict[fmpq, fmpq] = field(default_factory=dict)
+
+    @property
+    def is_zero(self) -> bool:
+        """True when no term is left; log(4) − 2·log(2) is only seen to vanish over a coprime base."""
+        return not self.radicals and not self.logs
+
+    def rational(self) -> fmpq | None:
+        """Return the value when it is visibly rational, else None."""
+        if self.logs or any(radical != () for radical in self.radicals):
+            return None
+        return self.radicals.get((), fmpq(0))
+
+
+def _collected(terms: Sequence[tuple[object, fmpq]], limits: Limits) -> dict:  # type: ignore[type-arg]  # two key types
+    total: dict[object, fmpq] = {}
+    for key, coefficient in terms:
+        total[key] = checked(total.get(key, fmpq(0)) + coefficient, limits)
+    return {key: coefficient for key, coefficient in total.items() if coefficient != 0}
+
+
+def radical_root(q: fmpq, order: int, limits: Limits = DEFAULT_LIMITS) -> tuple[fmpq, Radical]:
+    """Return (c, ρ) with q^{1/order} = c·ρ, c > 0 rational and ρ a radical, for q > 0.
+
+    Raises `LimitError` when q is neither a perfect power nor small enough to factor.
+    """
+    if order > limits.root_order:
+        raise LimitError(f"a root of order above {limits.root_order}", value=order, hint="see --limit root_order")
+    num, den = q.numerator, q.denominator
+    roots = num.root(order), den.root(order)
+    if roots[0] ** order == num and roots[1] ** order == den:
+        return fmpq(*roots), ()
+    outside, radical = fmpq(1), {}
+    for part, sign in ((num, 1), (den, -1)):
+        if part.bit_length() > limits.sqrt_bits:
+            raise LimitError(
+                f"the number under a root has more than {limits.sqrt_bits} bits", value=part, hint="see --limit sqrt_bits"
+            )
+        for prime, multiplicity in part.factor() if part > 1 else ():
+            whole, rest = divmod(Fraction(sign * multiplicity, order), 1)
+            outside *= fmpq(prime) ** int(whole)
+            if rest:
+                radical[int(prime)] = rest
+    return outside, tuple(sorted(radical.items()))
+
+
+@dataclass(frozen=True, slots=True)
+class FormAlgebra:
+    """The algebra in which entries of W are evaluated (see `exactmha.expressions.evaluate`)."""
+
+    limits: Limits = DEFAULT_LIMITS
+
+    def number(self, value: fmpq) -> Form:
+        """Embed a rational."""
+        return Form({(): checked(value, self.limits)} if value != 0 else {})
+
+    def add(self, left: Form, right: Form) -> Form:
+        """Return left + right."""
+        return Form(
+            _collected([*left.radicals.items(), *right.radicals.items()], self.limits),
+            _collected([*left.logs.items(), *right.logs.items()], self.limits),
+        )
+
+    def multiply(self, left: Form, right: Form) -> Form:
+        """Return left · right; a logarithm may only be multiplied by a rational."""
+        if left.logs:
+            left, right = right, left
+        if right.logs:
+            scale = left.rational()
+            if scale is None:
+                raise InputError("a logarithm may only be multiplied by a rational", hint="write q*log(r)")
+            return Form(
+                _collected([(r, c * scale) for r, c in right.radicals.items()], self.limits),
+                _collected([(q, c * scale) for q, c in right.logs.items()], self.limits),
+            )
+        products = []
+        for r1, c1 in left.radicals.items():
+            for r2, c2 in right.radicals.items():
+                scale, radical = _times(r1, r2)
+                products.append((radical, checked(c1 * c2 * scale, self.limits)))
+        return Form(_collected(products, self.limits))
+
+    def divide(self, left: Form, right: Form) -> Form:
+        """Return left / right for a right side with one term."""
+        if right.is_zero:
+            raise InputError("division by zero")
+        if right.logs or len(right.radicals) != 1:
+            raise InputError("division by a sum of roots or by a logarithm is not supported", hint="rationalise it")
+        ((radical, coefficient),) = right.radicals.items()
+        inverse, scale = tuple((p, 1 - e) for p, e in radical), fmpz(1)
+        for p, _ in radical:
+            scale *= p
+        return self.multiply(left, Form({inverse: 1 / (coefficient * scale)}))
+
+    def power(self, base: Form, exponent: int) -> Form:
+        """Return base^exponent for a base with at most one term and no logarithm."""
+        if exponent == 1:
+            return base
+        if base.is_zero and exponent > 0:
+            return base
+        value = base.rational()
+        if value is not None:
+            return self.number(checked_power(value, exponent, self.limits))
+        if base.logs or len(base.radicals) != 1:
+            raise InputError("powers of sums and of logarithms are not supported", hint="multiply it out")
+        ((radical, coefficient),) = base.radicals.items()
+        outside, inside = checked_power(coefficient, exponent, self.limits), {}
+        for p, e in radical:
+            whole, rest = divmod(e * exponent, 1)
+            outside *= checked_power(fmpq(p), int(whole), self.limits)
+            if rest:
+                inside[p] = rest
+        return Form({tuple(sorted(inside.items())): checked(outside, self.limits)})
+
+    def call(self, name: str, arguments: Sequence[Node]) -> Form:
+        """Evaluate log(q), sqrt(q) or root(q, N)."""
+        value = evaluate(arguments[0], self).rational()
+        if name == "exp":
+            raise InputError("exp is not allowed here", hint="W and v take rationals, log, sqrt and root")
+        if value is None:
+            raise InputError(f"the argument of {name} must be rational")
+        if name == "log":
+            if value <= 0:
+                raise InputError("the argument of log must be positive", value=str(value))
+            return Form({}, {value: fmpq(1)} if value != 1 else {})
+        order = 2 if name == "sqrt" else _root_order(evaluate(arguments[1], self).rational(), self.limits)
+        if value < 0:
+            raise InputError(f"the argument of {name} must not be negative", value=str(value))
+        if value == 0:
+            return Form()
+        coefficient, radical = radical_root(value, order, self.limits)
+        return Form({radical: coefficient})
+
+
+def _root_order(order: fmpq | None, limits: Limits) -> int:
+    """Return the order N of root(q, N) as an integer ≥ 1 within `limits.root_order`."""
+    if order is None or order.denominator != 1 or order < 1:
+        raise InputError("the order N of root(q, N) must be a positive integer", value=order and str(order))
+    if order > limits.root_order:
+        raise LimitError(f"a root of order above {limits.root_order}", value=str(order), hint="see --limit root_order")
+    return int(order.numerator)
+
+
+def _times(left: Radical, right: Radical) -> tuple[fmpz, Radical]:
+    exponents = dict(left)
+    for p, e in right:
+        exponents[p] = exponents.get(p, Fraction(0)) + e
+    outside, inside = fmpz(1), []
+    for p, e in sorted(exponents.items()):
+        if e >= 1:
+            outside, e = outside * p, e - 1
+        if e:
+            inside.append((p, e))
+    return outside, tuple(inside)

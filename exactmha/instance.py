@@ -1,0 +1,350 @@
+"""Instance files: exact expressions → model, and back.
+
+    {"format": "exactmha/instance/1", "field": "exponential", "dim": 2,
+     "heads": [{"W": [["1/2", "-3"], ["0", "2"]], "v": ["1", "-2/3"]}]}
+
+The field is inferred from W: all rational, or rational multiples of one square root → exponential;
+integer combinations of logarithms → rational; rational multiples of one logarithm → radical. The
+optional key "field" settles what could be two of them (W = 0, or 1/2*log(4)).
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+from fractions import Fraction
+from functools import reduce
+from math import gcd, lcm
+from pathlib import Path
+from typing import Annotated, Any, Literal
+
+from flint import fmpq
+from pydantic import BaseModel, ConfigDict, Field, ValidationError
+
+from exactmha.attention import Model
+from exactmha.errors import InputError, LimitError
+from exactmha.expressions import Node, calls, evaluate, parse
+from exactmha.fields import ExactField, ExponentialField, RadicalField, RationalField
+from exactmha.fields.coprime import coordinates, coprime_base
+from exactmha.fields.interface import Scalar
+from exactmha.fields.text import ValueAlgebra
+from exactmha.files import parse_json, read_bytes, write_atomically
+from exactmha.forms import Form, FormAlgebra
+from exactmha.heads import Head, Matrix
+from exactmha.limits import DEFAULT_LIMITS, Limits
+from exactmha.outcome import Outcome
+
+FORMAT = "exactmha/instance/1"
+SUPPORTED = (
+    "W must be all rational or rational multiples of one sqrt(n) (exponential field), integer combinations of "
+    "log(q) (rational field), or rational multiples of one log(q) (radical field)"
+)
+
+_STRICT = ConfigDict(strict=True, extra="forbid")
+
+
+class _HeadFile(BaseModel):
+    model_config = _STRICT
+    W: list[list[str]]
+    v: list[str]
+
+
+class _InstanceFile(BaseModel):
+    model_config = _STRICT
+    format: Literal["exactmha/instance/1"]
+    field: Literal["rational", "radical", "exponential"] | None = None
+    dim: Annotated[int, Field(ge=1)]
+    heads: list[_HeadFile]
+
+
+def load(path: str | Path, limits: Limits = DEFAULT_LIMITS) -> Model:
+    """Read an instance file; raises `InputError` naming file, field, value and what to do."""
+    data = parse_json(read_bytes(path, limits), file=str(path), limits=limits)
+    try:
+        return from_dict(data, limits)
+    except InputError as error:
+        raise error.located(file=str(path)) from None
+
+
+def from_dict(data: Any, limits: Limits = DEFAULT_LIMITS) -> Model:
+    """Build a model from the parsed content of an instance file."""
+    try:
+        content = _InstanceFile.model_validate(data)
+    except ValidationError as error:
+        raise _translated(error) from None
+    if content.dim > limits.dim:
+        raise LimitError(f"more than {limits.dim}", field="dim", value=content.dim, hint="see --limit dim")
+    if len(content.heads) > limits.heads:
+        raise LimitError(f"more than {limits.heads} heads", field="heads", value=len(content.heads), hint="see --limit heads")
+    for h, head in enumerate(content.heads):
+        _check_shape(head, h, content.dim)
+    reader = _Reader(limits)
+    entries = [
+        _Entry(f"heads[{h}].W[{i}][{j}]", reader.form(text, f"heads[{h}].W[{i}][{j}]"))
+        for h, head in enumerate(content.heads)
+        for i, row in enumerate(head.W)
+        for j, text in enumerate(row)
+    ]
+    readouts = [
+        [(f"heads[{h}].v[{i}]", reader.tree(text, f"heads[{h}].v[{i}]")) for i, text in enumerate(head.v)]
+        for h, head in enumerate(content.heads)
+    ]
+    field, numbers = _Inference(entries, [tree for v in readouts for _, tree in v], limits).choose(content.field)
+    heads = []
+    per_head = content.dim**2
+    for h, v in enumerate(readouts):
+        mine = numbers[h * per_head : (h + 1) * per_head]
+        matrices = tuple(
+            tuple(tuple(mine[i * content.dim + j][g] for j in range(content.dim)) for i in range(content.dim))
+            for g in range(field.rank)
+        )
+        heads.append(Head(matrices, tuple(_scalar(tree, where, field, limits) for where, tree in v)))
+    return Model(field, content.dim, tuple(heads))
+
+
+def _translated(error: ValidationError) -> InputError:
+    """Turn pydantic's first complaint into ours."""
+    first = error.errors(include_url=False)[0]
+    field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).lstrip(".")
+    hints = {
+        "string_type": 'write every number as a string, e.g. "1/2"',
+        "extra_forbidden": "remove this key",
+        "missing": "add this key",
+        "model_type": "write a JSON object",
+    }
+    value = None if first["type"] == "missing" else first["input"]
+    message = first["msg"][0].lower() + first["msg"][1:]
+    return InputError(message, field=field or "top level", value=value, hint=hints.get(first["type"]))
+
+
+def _check_shape(head: _HeadFile, h: int, dim: int) -> None:
+    if len(head.v) != dim:
+        raise InputError(f"v needs {dim} entries", field=f"heads[{h}].v", value=len(head.v), hint="dim says how many")
+    if len(head.W) != dim:
+        raise InputError(f"W needs {dim} rows", field=f"heads[{h}].W", value=len(head.W), hint="dim says how many")
+    for i, row in enumerate(head.W):
+        if len(row) != dim:
+            raise InputError(
+                f"a row of W needs {dim} entries", field=f"heads[{h}].W[{i}]", value=len(row), hint="dim says how many"
+            )
+
+
+@dataclass(frozen=True, slots=True)
+class _Entry:
+    where: str
+    form: Form
+
+
+class _Reader:
+    """Parses and evaluates expressions, each distinct text once, and says where a bad one stands."""
+
+    def __init__(self, limits: Limits) -> None:
+        self._limits, self._algebra = limits, FormAlgebra(limits)
+        self._trees: dict[str, Node] = {}
+        self._forms: dict[str, Form] = {}
+
+    def tree(self, text: str, where: str) -> Node:
+        if text not in self._trees:
+            try:
+                self._trees[text] = parse(text, self._limits)
+            except InputError as error:
+                raise error.located(field=where) from None
+        return self._trees[text]
+
+    def form(self, text: str, where: str) -> Form:
+        if text not in self._forms:
+            try:
+                self._forms[text] = evaluate(self.tree(text, where), self._algebra)
+            except InputError as error:
+                raise error.located(field=where) from None
+        return self._forms[text]
+
+
+def _scalar(tree: Node, where: str, field: ExactField, limits: Limits) -> Scalar:
+    """Evaluate an entry of v in the coefficient field."""
+    try:
+        if isinstance(field, RadicalField):
+            return field.scalar(evaluate(tree, ValueAlgebra(field, limits)))  # type: ignore[arg-type]  # a RadicalValue
+        value = evaluate(tree, FormAlgebra(limits)).rational()
+    except InputError as error:
+        raise error.located(field=where) from None
+    if value is None:
+        raise InputError(f"v must be rational in the {field.name} field", field=where)
+    return (value,)
+
+
+class _Inference:
+    """Finds the field of an instance: all logarithms and roots as vectors over one coprime base."""
+
+    def __init__(self, entries: Sequence[_Entry], readouts: Iterable[Node], limits: Limits) -> None:
+        self.entries, self.limits = entries, limits
+        algebra = FormAlgebra(limits)
+        self.roots = [
+            radical
+            for tree in readouts
+            for call in calls(tree)
+            if call.name in ("sqrt", "root")
+            for radical in algebra.call(call.name, call.arguments).radicals
+            if radical
+        ]
+        arguments = {q for entry in entries for q in entry.form.logs}
+        self.base = coprime_base([*arguments, *(fmpq(p) for radical in self.roots for p, _ in radical)], limits.log_bases)
+        self._coordinates = {q: coordinates(q, self.base) for q in arguments}
+        self.vectors = [self._vector(entry.form) for entry in entries]
+        self.root_vectors = [
+            tuple(sum((coordinates(fmpq(p), self.base)[i] * e for p, e in radical), Fraction(0)) for i in range(len(self.base)))
+            for radical in self.roots
+        ]
+
+    def _vector(self, form: Form) -> tuple[fmpq, ...]:
+        total = [fmpq(0)] * len(self.base)
+        for q, c in form.logs.items():
+            total = [t + c * e for t, e in zip(total, self._coordinates[q], strict=True)]
+        return tuple(total)
+
+    def choose(self, wanted: str | None) -> tuple[ExactField, list[tuple[fmpq, ...]]]:
+        """Return the field, and for every entry of W its coordinates on the field's logarithmic units."""
+        has_logs = any(x != 0 for vector in self.vectors for x in vector)
+        mixed = next((e for e, x in zip(self.entries, self.vectors, strict=True) if e.form.radicals and has_logs), None)
+        if mixed is not None:
+            raise InputError("W mixes logarithms with rationals or roots", field=mixed.where, hint=SUPPORTED)
+        has_numbers = any(entry.form.radicals for entry in self.entries)
+        name = wanted or self._name(has_logs, has_numbers)
+        if name == "exponential":
+            if has_logs:
+                raise InputError('W has logarithms, but the key "field" says exponential', field="field", hint=SUPPORTED)
+            return self._exponential()
+        if has_numbers:
+            raise InputError(f'W has rationals or roots, but the key "field" says {name}', field="field", hint=SUPPORTED)
+        return self._rational() if name == "rational" else self._radical()
+
+    def _name(self, has_logs: bool, has_numbers: bool) -> str:
+        if not has_logs:
+            return "radical" if self.roots and not has_numbers else "exponential"
+        integral = all(x.denominator == 1 for vector in self.vectors for x in vector)
+        return "rational" if integral and not self.roots else "radical"
+
+    def _exponential(self) -> tuple[ExactField, list[tuple[fmpq, ...]]]:
+        unit = None
+        numbers = []
+        for entry in self.entries:
+            for radical in entry.form.radicals:
+                if unit is None:
+                    unit = radical
+                if radical != unit or any(e != Fraction(1, 2) for _, e in radical):
+                    raise InputError(
+                        "W is neither all rational nor all rational multiples of one square root",
+                        field=entry.where,
+                        hint=SUPPORTED,
+                    )
+            numbers.append((entry.form.radicals.get(unit or (), fmpq(0)),))
+        radicand = reduce(lambda n, p: n * p, (p for p, _ in unit or ()), 1)
+        return ExponentialField(radicand, _common_denominator(numbers)), numbers
+
+    def _rational(self) -> tuple[ExactField, list[tuple[fmpq, ...]]]:
+        for entry, vector in zip(self.entries, self.vectors, strict=True):
+            if any(x.denominator != 1 for x in vector):
+                raise InputError(
+                    "an entry is no integer combination of logarithms of rationals",
+                    field=entry.where,
+                    hint=SUPPORTED,
+                )
+        used = [i for i in range(len(self.base)) if any(vector[i] != 0 for vector in self.vectors)]
+        base = tuple(self.base[i] for i in used)
+        numbers = [tuple(vector[i] for i in used) for vector in self.vectors]
+        bits = [sum(int(abs(x).numerator) * b.bit_length() for x, b in zip(v, base, strict=True)) for v in numbers]
+        return RationalField(base, max(bits, default=1) or 1), numbers
+
+    def _radical(self) -> tuple[ExactField, list[tuple[fmpq, ...]]]:
+        directions = [v for v in [*self.vectors, *self.root_vectors] if any(x != 0 for x in v)]
+        if not directions:
+            return RadicalField(fmpq(2), 1), [(fmpq(0),)] * len(self.vectors)
+        direction = _primitive([Fraction(int(x.numerator), int(x.denominator)) for x in directions[0]])
+        pivot = next(i for i, x in enumerate(direction) if x)
+        beta = fmpq(1)
+        for b, e in zip(self.base, direction, strict=True):
+            beta *= fmpq(b) ** e
+        sign = 1 if beta > 1 else -1
+        numbers, multiples = [], []
+        for entry, vector in zip(self.entries, self.vectors, strict=True):
+            numbers.append((self._multiple(vector, direction, pivot, entry.where) * sign,))
+        for radical_vector in self.root_vectors:
+            vector = tuple(fmpq(x.numerator, x.denominator) for x in radical_vector)
+            multiples.append((self._multiple(vector, direction, pivot, "v"),))
+        order = _common_denominator([*numbers, *multiples])
+        if order > self.limits.root_order:
+            raise LimitError(
+                f"the radical field has degree {order}, above {self.limits.root_order}", field="heads", hint="see --limit root_order"
+            )
+        largest = max((abs(x) for (x,) in numbers), default=fmpq(0))
+        bits = int((largest * (beta**sign).height_bits()).ceil()) or 1
+        return RadicalField(beta**sign, order, bits), numbers
+
+    def _multiple(self, vector: Sequence[fmpq], direction: Sequence[int], pivot: int, where: str) -> fmpq:
+        factor = vector[pivot] / direction[pivot]
+        if any(x != factor * e for x, e in zip(vector, direction, strict=True)):
+            raise InputError(
+                "logarithms and roots are neither integer combinations nor multiples of one logarithm",
+                field=where,
+                hint=SUPPORTED,
+            )
+        return factor
+
+
+def _primitive(vector: Sequence[Fraction]) -> list[int]:
+    scale = lcm(*(x.denominator for x in vector))
+    integers = [int(x * scale) for x in vector]
+    content = gcd(*integers)
+    return [x // content for x in integers]
+
+
+def _common_denominator(numbers: Iterable[Sequence[fmpq]]) -> int:
+    return lcm(1, *{int(x.denominator) for row in numbers for x in row})
+
+
+def head_text(head: Head, field: ExactField) -> dict[str, Any]:
+    """Return a head as it stands in an instance file: exact strings in the instance grammar."""
+    rows = range(head.dim)
+    W = [[field.log_text([matrix[i][j] for matrix in head.W]) for j in rows] for i in rows]
+    return {"W": W, "v": [field.scalar_text(x) for x in head.v]}
+
+
+def to_text(model: Model) -> str:
+    """Return the instance file of a model, one head a line; the field is always written."""
+    heads = ",\n    ".join(json.dumps(head_text(head, model.field)) for head in model.heads)
+    listed = f"[\n    {heads}\n  ]" if model.heads else "[]"
+    return (
+        f'{{\n  "format": "{FORMAT}",\n  "field": "{model.field.name}",\n'
+        f'  "dim": {model.dim},\n  "heads": {listed}\n}}\n'
+    )
+
+
+def save(model: Model, path: str | Path) -> None:
+    """Write an instance file atomically."""
+    write_atomically(path, to_text(model))
+
+
+def equivalent(left: Model, right: Model) -> Outcome:
+    """Decide exactly whether two models are the same function of every query (`proofs/canonical-uniqueness`)."""
+    if left.dim != right.dim:
+        return Outcome.FAILS
+    if left.field != right.field:
+        # write both over one field; that this is impossible proves their heads differ
+        merged = {
+            "format": FORMAT,
+            "dim": left.dim,
+            "heads": [head_text(h, m.field) for m in (left, right) for h in m.canonical().heads],
+        }
+        try:
+            both = from_dict(merged)
+        except LimitError:
+            return Outcome.UNDECIDED
+        except InputError:
+            return Outcome.FAILS
+        count = len(left.canonical().heads)
+        left, right = (Model(both.field, left.dim, part) for part in (both.heads[:count], both.heads[count:]))
+    return Outcome.of(left.canonical().heads == right.canonical().heads)
+
+
+__all__ = ["FORMAT", "Matrix", "equivalent", "from_dict", "head_text", "load", "save", "to_text"]

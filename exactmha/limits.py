@@ -1,0 +1,43 @@
+"""Documented bounds on what strangers may hand us, so that no input can hang or exhaust the machine."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+
+@dataclass(frozen=True, slots=True)
+class Limits:
+    """Sizes beyond which an input is refused with a `LimitError`."""
+
+    file_bytes: int = 64 * 2**20
+    """size of an instance, token or certificate file, in bytes"""
+    json_depth: int = 64
+    """nesting depth of a JSON document"""
+    dim: int = 512
+    """dimension d of the tokens"""
+    heads: int = 512
+    """number of heads, before merging"""
+    tokens: int = 4096
+    """length of a sequence"""
+    expression_chars: int = 100_000
+    """characters of one exact expression"""
+    expression_depth: int = 40
+    """nesting depth of one exact expression"""
+    number_digits: int = 20_000
+    """decimal digits of any number met while an expression is evaluated"""
+    root_order: int = 96
+    """degree N of the radical field"""
+    log_bases: int = 64
+    """multiplicatively independent numbers under the logarithms of one instance"""
+    sqrt_bits: int = 64
+    """bits of n in sqrt(n), unless n is a perfect square"""
+    value_bits: int = 4_000_000
+    """bits of one exact weight exp(b^T W u) in the rational and radical fields"""
+
+    @property
+    def number_bits(self) -> int:
+        """`number_digits` in bits."""
+        return self.number_digits * 10 // 3 + 1
+
+
+DEFAULT_LIMITS = Limits()

@@ -1,0 +1,82 @@
+"""Random canonical instances, reproducible from a seed, and the teaching example."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+
+from flint import fmpq
+
+from exactmha.attention import Model
+from exactmha.errors import InputError, LimitError
+from exactmha.fields import FIELD_NAMES
+from exactmha.instance import FORMAT, from_dict
+from exactmha.limits import DEFAULT_LIMITS, Limits
+from exactmha.randomness import Stream
+
+_MOST_DRAWS = 1000
+
+
+def random_model(heads: int, dim: int, field: str, seed: int, limits: Limits = DEFAULT_LIMITS) -> Model:
+    """Return a random model with exactly `heads` canonical heads of small height.
+
+    Exponential: entries of W are p/q, |p| ≤ 6, q ≤ 3. Rational: a·log 2 + b·log 3, |a|, |b| ≤ 2.
+    Radical: (p/N)·log β, |p| ≤ 2N, with β and N drawn from the seed, and v in Q(β^{1/N}).
+    Raises `InputError` for an unknown field or a negative size.
+    """
+    if field not in FIELD_NAMES:
+        raise InputError("unknown field", field="--field", value=field, hint=f"choose from {', '.join(FIELD_NAMES)}")
+    for name, value, least, most in (("--heads", heads, 0, limits.heads), ("--dim", dim, 1, limits.dim)):
+        if value < least:
+            raise InputError(f"must be at least {least}", field=name, value=value)
+        if value > most:
+            raise LimitError(f"must be at most {most}", field=name, value=value, hint=f"see --limit {name[2:]}")
+    stream = Stream(seed, "instance", field, heads, dim)
+    weight, readout = _entries(field, stream)
+    for _ in range(_MOST_DRAWS):
+        drawn = [
+            {
+                "W": [[weight() for _ in range(dim)] for _ in range(dim)],
+                "v": [readout() for _ in range(dim)],
+            }
+            for _ in range(heads)
+        ]
+        model = from_dict({"format": FORMAT, "field": field, "dim": dim, "heads": drawn}, limits)
+        found = model.canonical()
+        if len(found.heads) == heads:
+            return Model(model.field, dim, found.heads)
+    raise InputError(f"no canonical model with {heads} heads was drawn", hint="ask for fewer heads or a larger dimension")
+
+
+def _entries(field: str, stream: Stream) -> tuple[Callable[[], str], Callable[[], str]]:
+    """Return the two drawers of exact strings: entries of W, entries of v."""
+
+    def small() -> str:
+        return str(fmpq(stream.between(-6, 6), stream.between(1, 3)))
+
+    if field == "exponential":
+        return small, small
+    if field == "rational":
+        return lambda: f"{stream.between(-2, 2)}*log(2) + {stream.between(-2, 2)}*log(3)", small
+    beta, order = (2, 3, 5, 6)[stream.below(4)], stream.between(2, 4)
+    return (
+        lambda: f"{stream.between(-2 * order, 2 * order)}/{order}*log({beta})",
+        lambda: f"{small()} + {stream.between(-2, 2)}*root({beta},{order})",
+    )
+
+
+EXAMPLES = {
+    "two-heads-1d": {
+        "format": FORMAT,
+        "field": "rational",
+        "dim": 1,
+        "heads": [{"W": [["log(2)"]], "v": ["1"]}, {"W": [["log(3)"]], "v": ["2"]}],
+    }
+}
+"""Small instances to learn from. two-heads-1d: five queries, every number doable by hand."""
+
+
+def example(name: str) -> Model:
+    """Return one of `EXAMPLES`."""
+    if name not in EXAMPLES:
+        raise InputError("unknown example", field="--example", value=name, hint=f"choose from {', '.join(EXAMPLES)}")
+    return from_dict(EXAMPLES[name])

@@ -1,0 +1,70 @@
+"""Separating the heads of one profile: guess modulo p^k, prove in K (`proofs/interpolation-lemma`)."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from exactmha.errors import BadPlace, NoInterpolant, Undecided
+from exactmha.fields.interface import Field, Value
+from exactmha.modular.guess import Guess, MorePrecision, guess_profile
+from exactmha.outcome import Outcome
+from exactmha.recover.profile import Profile, form
+
+PRECISIONS = (3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
+"""p-adic precisions tried in turn."""
+PLACES = 4
+"""Places tried in turn at one precision."""
+
+
+class Separator:
+    """Finds and proves profiles; remembers the precision that the instance needs, and counts images."""
+
+    def __init__(self, field: Field, first_place: int = 0) -> None:
+        self._field, self._first_place, self._level = field, first_place, 0
+        self.most_images = 0
+        """the largest number of images asked of one answer"""
+        self.precision = PRECISIONS[0]
+        """the largest p-adic precision used"""
+
+    def separate(self, name: str, base: Value, answers: Sequence[Value]) -> Profile:
+        """Return the profile with k = 0 value `base` and `answers` at k = 1..2n, proved exactly in K.
+
+        It has at most n heads; fewer when that many already reproduce every answer. Raises
+        `NoInterpolant` when no guess survives the proof at any place and precision.
+        """
+        images, place_index = 0, self._first_place
+        last_place = self._first_place + PLACES
+        while self._level < len(PRECISIONS) and place_index < last_place:
+            precision = PRECISIONS[self._level]
+            place = self._field.place(place_index, precision)
+            images += 1
+            self.most_images = max(self.most_images, images)
+            self.precision = max(self.precision, precision)
+            try:
+                guess = guess_profile([value.image(place) for value in (base, *answers)], place)
+            except BadPlace:
+                place_index += 1
+                continue
+            except MorePrecision:
+                self._level += 1
+                continue
+            if self._is_proved(guess, base, answers):
+                return Profile(name, guess.exponents, guess.residues)
+            place_index += 1
+        self._level = min(self._level, len(PRECISIONS) - 1)
+        raise NoInterpolant(
+            f"{name}: no function of form (P) with at most {len(answers) // 2} heads whose poles are monomials of "
+            f"the field was found for the {len(answers)} answers"
+        )
+
+    def _is_proved(self, guess: Guess, base: Value, answers: Sequence[Value]) -> bool:
+        """Prove in K: distinct poles, non-zero residues, and equality with every answer."""
+        if len(set(guess.exponents)) != len(guess.exponents) or not all(any(c) for c in guess.residues):
+            return False
+        for k, answer in enumerate(answers, 1):
+            outcome = (answer - base).equals(form(self._field, k, guess.exponents, guess.residues))
+            if outcome is Outcome.UNDECIDED:
+                raise Undecided("an answer cannot be compared with its interpolant within the size budget")
+            if outcome is Outcome.FAILS:
+                return False
+        return True

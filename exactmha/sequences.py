@@ -1,0 +1,56 @@
+"""Token sequences: what an oracle is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import overload
+
+from flint import fmpq
+
+Token = tuple[int | fmpq, ...]
+"""A column vector of R^d with exact coordinates."""
+
+
+class TokenSequence(Sequence[Token]):
+    """An immutable token sequence stored as runs (token, count); it behaves as the plain sequence.
+
+    >>> q = TokenSequence.copies(2, (5, 1), (4, 0))
+    >>> len(q), list(q)
+    (3, [(5, 1), (5, 1), (4, 0)])
+    """
+
+    __slots__ = ("_length", "runs")
+
+    def __init__(self, runs: Sequence[tuple[Token, int]]) -> None:
+        self.runs = tuple((token, count) for token, count in runs if count)
+        self._length = sum(count for _, count in self.runs)
+
+    @classmethod
+    def copies(cls, count: int, token: Token, last: Token) -> TokenSequence:
+        """Return `count` copies of `token`, then `last`: length count + 1."""
+        return cls([(token, count), (last, 1)])
+
+    def __len__(self) -> int:
+        return self._length
+
+    @overload
+    def __getitem__(self, index: int) -> Token: ...
+    @overload
+    def __getitem__(self, index: slice) -> Sequence[Token]: ...
+    def __getitem__(self, index: int | slice) -> Token | Sequence[Token]:
+        if isinstance(index, slice):
+            return [self[i] for i in range(*index.indices(len(self)))]
+        position = index + len(self) if index < 0 else index
+        if 0 <= position:
+            for token, count in self.runs:
+                if position < count:
+                    return token
+                position -= count
+        raise IndexError("token sequence index out of range")
+
+
+def runs_of(sequence: Sequence[Token]) -> Sequence[tuple[Token, int]]:
+    """Return (token, count) pairs whose last pair holds the final token; earlier order does not matter to attention."""
+    if isinstance(sequence, TokenSequence):
+        return sequence.runs
+    return [(token, 1) for token in sequence]
