@@ -118,6 +118,7 @@ def learn(
     first_place: int = 0,
     recorder: Recorder | None = None,
     progress: Callable[[int], None] | None = None,
+    on_redraw: Callable[[Redraw], None] | None = None,
 ) -> Recovery:
     """Recover every head (W_h, v_h) of an exact multi-head attention oracle, exactly.
 
@@ -125,7 +126,8 @@ def learn(
     when only that is known), plus those of re-drawn tokens, which are counted apart.
 
     Give exactly one of `heads` (H, the number of canonical heads) and `heads_bound` (H_0 ≥ H).
-    `first_place` shifts the public list of places; `progress` is called with the queries asked so far.
+    `first_place` shifts the public list of places; `progress` is called with the queries asked so far,
+    `on_redraw` with every re-draw as it happens.
 
     Raises `ConditionFailed` when C1–C4 fail and `redraw` is off (or re-drawing does not help),
     `InconsistentAnswers` when the answers are proved not to come from such a model, `NoInterpolant`
@@ -138,7 +140,7 @@ def learn(
         raise InputError("must not be negative", field="heads" if heads is not None else "heads_bound", value=told)
     chosen = grid or default_grid(oracle.field, told, oracle.dim, failure_bound)
     design, separator = Design(seed, oracle.dim, chosen), Separator(oracle.field, first_place)
-    run = _Run(oracle, told, heads is None, design, separator, redraw, recorder, progress)
+    run = _Run(oracle, told, heads is None, design, separator, redraw, recorder, progress, on_redraw)
     for restarts in range(MOST_RESTARTS + 1):
         try:
             v, L, total = _recover(run)
@@ -207,6 +209,7 @@ class _Run:
     redraw: bool
     recorder: Recorder | None
     progress: Callable[[int], None] | None
+    on_redraw: Callable[[Redraw], None] | None
     redraws: list[Redraw] = field(default_factory=list)
     asked: int = 0
 
@@ -350,9 +353,10 @@ class _Run:
 
     def _reject(self, failure: ConditionFailed, token: DesignToken, wasted: int) -> None:
         b, u = (self._attempt[-1].b, self._attempt[-1].u) if self._attempt else ((), ())
-        self.redraws.append(
-            Redraw(f"{token[0]}_{token[1]}", failure.conditions, failure.profile, failure.witness, wasted, b, u)
-        )
+        redraw = Redraw(f"{token[0]}_{token[1]}", failure.conditions, failure.profile, failure.witness, wasted, b, u)
+        self.redraws.append(redraw)
+        if self.on_redraw:
+            self.on_redraw(redraw)
         self._forget_attempt()
         if not self.redraw:
             raise failure

@@ -1,0 +1,5 @@
+"""`python -m exactmha`."""
+
+from exactmha.cli.main import main
+
+main()

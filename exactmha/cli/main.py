@@ -1,0 +1,87 @@
+"""The command line: commands, and the one place where errors become exit statuses."""
+
+from __future__ import annotations
+
+import os
+import sys
+from importlib import import_module
+from typing import Any, NoReturn
+
+import click
+
+from exactmha import __version__
+from exactmha.errors import ExactMHAError, InputError
+from exactmha.outcome import EXIT_BAD_INPUT, EXIT_UNDECIDED
+
+COMMANDS = {
+    "verify": ("verify", "Check the exact-recovery theorem on an instance: every step in exact arithmetic."),
+    "query": ("query", "Ask the exact oracle of an instance one query."),
+    "random": ("random", "Write a random canonical instance."),
+    "canonical": ("canonical", "Write the canonical form of an instance: equal W merged, zero sums discarded."),
+}
+"""Command → (module of exactmha.cli, short help); modules are imported only when their command runs."""
+
+INTERRUPTED = 130
+
+
+class LazyGroup(click.Group):
+    """A group that lists its commands without importing them."""
+
+    def list_commands(self, ctx: click.Context) -> list[str]:  # noqa: ARG002  # click's signature
+        """Return the command names in the order of `COMMANDS`."""
+        return list(COMMANDS)
+
+    def get_command(self, ctx: click.Context, cmd_name: str) -> click.Command | None:  # noqa: ARG002  # click's signature
+        """Import and return a command."""
+        if cmd_name not in COMMANDS:
+            return None
+        command = import_module(f"exactmha.cli.{COMMANDS[cmd_name][0]}").command
+        if not isinstance(command, click.Command):
+            raise TypeError(f"exactmha.cli.{cmd_name} defines no command")
+        return command
+
+    def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
+        """List the commands from `COMMANDS` alone."""
+        with formatter.section("Commands"):
+            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+
+
+@click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})
+@click.version_option(__version__, prog_name="exactmha")
+def cli() -> None:
+    """Exact-arithmetic verifier for "Provably Learning Multi-Head Attention with Queries" (arXiv:2608.03294).
+
+    Exit status: 0 all claims hold, 1 one fails, 2 bad input, 3 none fails but one is undecided.
+    """
+
+
+def run(arguments: list[str] | None = None) -> int:
+    """Run the command line and return its exit status; prints one sentence, never a traceback, on bad input."""
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure: Any = getattr(stream, "reconfigure", None)
+        if reconfigure:
+            reconfigure(errors="backslashreplace")
+    try:
+        status = cli.main(arguments, prog_name="exactmha", standalone_mode=False)
+        sys.stdout.flush()
+    except click.ClickException as error:
+        error.show()
+        return EXIT_BAD_INPUT
+    except InputError as error:
+        click.echo(f"error: {error}", err=True)
+        return EXIT_BAD_INPUT
+    except ExactMHAError as error:
+        click.echo(f"undecided: {error}", err=True)
+        return EXIT_UNDECIDED
+    except (click.Abort, KeyboardInterrupt):
+        click.echo("interrupted", err=True)
+        return INTERRUPTED
+    except BrokenPipeError:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more can be flushed to the closed pipe
+        return 0
+    return int(status or 0)
+
+
+def main() -> NoReturn:
+    """Entry point of the `exactmha` command."""
+    sys.exit(run())

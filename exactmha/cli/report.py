@@ -1,0 +1,205 @@
+"""What a person reads, and what a machine reads, about a verification."""
+
+from __future__ import annotations
+
+import io
+import json
+from typing import Any
+
+from rich.console import Console
+from rich.table import Table
+from rich.text import Text
+
+from exactmha.fields import ExactField, ExponentialField, RadicalField
+from exactmha.heads import Canonical
+from exactmha.instance import head_text
+from exactmha.outcome import Outcome
+from exactmha.verify import Verification, power_of_two
+
+WIDTH = 110
+_SHOWN_DIM = 4
+_SHOWN_HEADS = 6
+_SHOWN_REDRAWS = 12
+_SHOWN_CHARS = 60
+_MARK = {Outcome.HOLDS: "holds", Outcome.FAILS: "FAILS", Outcome.UNDECIDED: "undecided"}
+
+
+def as_json(result: Verification) -> str:
+    """Return one JSON object with every number of the report; exact values in the instance grammar."""
+    recovery = result.recovery
+    document: dict[str, Any] = {
+        "field": result.model.field.name,
+        "dim": result.model.dim,
+        "heads": len(result.canonical.heads),
+        "heads_told": result.told,
+        "heads_told_is_bound": result.is_bound,
+        "seed": result.seed,
+        "grid": {"b_values": result.grid.b_values, "u_values": result.grid.u_values},
+        "queries": recovery.queries if recovery else None,
+        "queries_total": result.oracle_queries,
+        "expected_queries": result.expected_queries,
+        "max_length": result.oracle_max_length,
+        "expected_max_length": result.expected_max_length,
+        "redraws": len(result.diagnoses),
+        "redraw_details": [
+            {
+                "token": redraw.token,
+                "conditions": list(redraw.conditions),
+                "profile": redraw.profile,
+                "witness": redraw.witness,
+                "diagnosis": reason,
+                "queries": redraw.queries,
+            }
+            for redraw, reason in result.diagnoses
+        ],
+        "failure_bound": str(result.failure_bound),
+        "images_per_answer": recovery.images_per_answer if recovery else None,
+        "merged": [list(group) for group in result.canonical.groups if len(group) > 1],
+        "discarded": [list(group) for group in result.canonical.discarded],
+        "conditions": [
+            {
+                "name": row.name,
+                "title": row.title,
+                "statement": row.statement,
+                "count": row.count,
+                "checked": row.checked,
+                "bound": str(row.bound),
+                "outcome": row.outcome.value,
+            }
+            for row in result.conditions
+        ],
+        "ledger": [{"stage": row.stage, "expected": row.expected, "used": row.used} for row in result.ledger],
+        "claims": [
+            {
+                "name": claim.name,
+                "statement": claim.statement,
+                "outcome": claim.outcome.value,
+                "evidence_level": claim.level.label,
+                "evidence": claim.evidence,
+            }
+            for claim in result.claims
+        ],
+        "recovered": [head_text(head, result.model.field) for head in recovery.heads] if recovery else None,
+    }
+    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def as_text(result: Verification) -> str:
+    """Return the report as plain text, the same bytes on every machine."""
+    console = Console(file=io.StringIO(), width=WIDTH, color_system=None, highlight=False, markup=False, emoji=False)
+    for part in (_instance, _conditions, _ledger, _redraws, _claims, _heads):
+        part(result, console)
+    output = console.file
+    if not isinstance(output, io.StringIO):
+        raise TypeError("the console must write to memory")
+    return "\n".join(line.rstrip() for line in output.getvalue().splitlines()) + "\n"
+
+
+def explain_canonical(found: Canonical) -> str:
+    """Say in one sentence which heads were merged and which discarded."""
+    merged = [group for group in found.groups if len(group) > 1]
+    parts = [f"heads {_listed(group)} have equal W and are merged" for group in merged]
+    parts += [f"heads {_listed(group)} sum to v = 0 and are discarded" for group in found.discarded]
+    return "Canonical form: " + "; ".join(parts) + f"; {len(found.heads)} remain."
+
+
+def _listed(group: tuple[int, ...]) -> str:
+    return ", ".join(str(position + 1) for position in group)
+
+
+def field_text(field: ExactField) -> str:
+    """Describe an exact field in one line."""
+    if isinstance(field, ExponentialField):
+        unit = "1" if field.radicand == 1 else f"sqrt({field.radicand})"
+        return f"exponential: K = Q(t), t = exp({unit}/{field.denominator}), transcendental by Lindemann–Weierstrass"
+    if isinstance(field, RadicalField):
+        return f"radical: K = Q({field.beta}^(1/{field.denominator})), degree {field.degree}"
+    return f"rational: K = Q, W in logarithms of {', '.join(map(str, field.base)) or 'nothing (W = 0)'}"
+
+
+def _instance(result: Verification, console: Console) -> None:
+    heads, told = len(result.canonical.heads), result.told
+    known = f"the learner is told only H ≤ {told}" if result.is_bound else "the learner is told H"
+    console.print(f"Instance     H = {heads} canonical heads, d = {result.model.dim}; {known}")
+    console.print(f"Field        {field_text(result.model.field)}", soft_wrap=True)
+    if result.canonical.is_changed:
+        console.print(explain_canonical(result.canonical), soft_wrap=True)
+    if not heads:
+        console.print("No head remains: this is the zero function.")
+    grid, bound = result.grid, result.failure_bound
+    strength = f"≤ {power_of_two(bound)}" if bound < 1 else "bound above 1, vacuous: rests on the conditions as checked"
+    console.print(f"Design       seed {result.seed}; b from {grid.b_values} and u from {grid.u_values} values a coordinate")
+    console.print(f"Bad design   probability {strength}")
+    if result.recovery:
+        console.print(f"Images       at most {result.recovery.images_per_answer} per answer, modulo p^k, k ≤ {result.recovery.precision}")
+    console.print()
+
+
+def _table(*columns: str, right: tuple[str, ...] = ()) -> Table:
+    table = Table(box=None, pad_edge=False, header_style="")
+    for column in columns:
+        table.add_column(Text(column), justify="right" if column in right else "left", overflow="fold")
+    return table
+
+
+def _conditions(result: Verification, console: Console) -> None:
+    table = _table("Condition", "statement", "count", "checked", "bound", "outcome", right=("count", "checked"))
+    for row in result.conditions:
+        bound = power_of_two(row.bound) if row.bound < 1 else "vacuous"
+        title = Text(f"{row.name} {row.title}")
+        table.add_row(title, Text(row.statement), str(row.count), str(row.checked), bound, _MARK[row.outcome])
+    console.print(table)
+    console.print()
+
+
+def _ledger(result: Verification, console: Console) -> None:
+    table = _table("Queries by stage", "formula", "used", right=("formula", "used"))
+    for row in result.ledger:
+        table.add_row(Text(row.stage), str(row.expected), str(row.used))
+    name = "H_0" if result.is_bound else "H"
+    table.add_row(
+        f"total 4{name}d² − 2{name} + 1",
+        str(result.expected_queries),
+        str(sum(row.used for row in result.ledger)),
+    )
+    console.print(table)
+    console.print()
+
+
+def _redraws(result: Verification, console: Console) -> None:
+    if not result.diagnoses:
+        return
+    wasted = sum(redraw.queries for redraw, _ in result.diagnoses)
+    console.print(f"Re-drawn     {len(result.diagnoses)} times, {wasted} queries spent apart")
+    for redraw, reason in result.diagnoses[:_SHOWN_REDRAWS]:
+        console.print(f"  {redraw.token}: {' or '.join(redraw.conditions)} fails in {redraw.profile}: {reason}", soft_wrap=True)
+    if len(result.diagnoses) > _SHOWN_REDRAWS:
+        console.print(f"  … and {len(result.diagnoses) - _SHOWN_REDRAWS} more (--json lists all)")
+    console.print()
+
+
+def _claims(result: Verification, console: Console) -> None:
+    table = _table("Outcome", "evidence level", "claim, and its evidence")
+    for claim in result.claims:
+        table.add_row(_MARK[claim.outcome], claim.level.label, Text(f"{claim.statement}\n  {claim.evidence}"))
+    console.print(table)
+    console.print()
+
+
+def _heads(result: Verification, console: Console) -> None:
+    if not result.recovery:
+        return
+    heads = result.recovery.heads
+    if result.model.dim > _SHOWN_DIM or len(heads) > _SHOWN_HEADS:
+        console.print(f"Recovered    {len(heads)} heads with d = {result.model.dim} (--json prints them all)")
+        return
+    console.print(f"Recovered    {len(heads)} heads")
+    for h, head in enumerate(heads, 1):
+        text = head_text(head, result.model.field)
+        rows = "; ".join(", ".join(map(_short, row)) for row in text["W"])
+        console.print(f"  W_{h} = [{rows}]", soft_wrap=True)
+        console.print(f"  v_{h} = ({', '.join(map(_short, text['v']))})", soft_wrap=True)
+
+
+def _short(text: str) -> str:
+    return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 1]}…"
