@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 from functools import lru_cache
 from math import lcm
+from typing import Any
 
 from flint import fmpq, fmpq_mat, fmpz_mat
 
@@ -76,7 +77,7 @@ class Attention:
         rows = len(self.model.heads) * self.model.field.rank
         return fmpz_mat(rows, self.model.dim, (self._logit_rows * column).entries()), denominator
 
-    def _exponents(self, last: Token, token: Token) -> list[tuple[int | Fraction, ...]]:
+    def _exponents(self, last: Token, token: Token) -> list[tuple[Any, ...]]:
         """Return the exponent x_n^T W_h (x_i − x_n) of every head."""
         scores, d1 = self._scores_of(last)
         difference, d2 = _column(tuple(x - y for x, y in zip(token, last, strict=True)))
@@ -102,7 +103,7 @@ class Attention:
             )
         return exponent
 
-    def _check_size(self, exponent: tuple[int | Fraction, ...]) -> None:
+    def _check_size(self, exponent: tuple[Any, ...]) -> None:
         if self.model.field.weight_bits(exponent) > self._limits.value_bits:
             raise LimitError(
                 f"a weight exp(x_n^T W x_i) needs more than {self._limits.value_bits} bits in the "
@@ -126,9 +127,9 @@ def _integral(matrix: fmpq_mat) -> fmpz_mat:
 
 def _column(token: Token) -> tuple[fmpz_mat, int]:
     """Return a token as (integer column, common denominator)."""
-    if all(isinstance(x, int) for x in token):
-        return fmpz_mat(len(token), 1, list(token)), 1
+    integers = [x for x in token if isinstance(x, int)]
+    if len(integers) == len(token):
+        return fmpz_mat(len(token), 1, integers), 1
     rationals = [fmpq(x) for x in token]
     denominator = lcm(*(int(x.denominator) for x in rationals))
     return fmpz_mat(len(token), 1, [(x * denominator).numerator for x in rationals]), denominator
-

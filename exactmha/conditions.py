@@ -1,4 +1,7 @@
-"""The identifiability conditions C1–C4 as records, and the failure bound computed from them (`proofs/genericity-bound`)."""
+"""The identifiability conditions C1–C4 as records, from which the failure bound is computed.
+
+See `proofs/genericity-bound`.
+"""
 
 from __future__ import annotations
 
@@ -10,7 +13,7 @@ from math import ceil
 
 @dataclass(frozen=True, slots=True)
 class Part:
-    """`count` non-zero polynomials of degree ≤ `degree_b` in the coordinates of the b's and ≤ `degree_u` in those of the u's."""
+    """`count` non-zero polynomials, of degree ≤ `degree_b` in the b's and ≤ `degree_u` in the u's."""
 
     count: int
     degree_b: int
@@ -43,7 +46,7 @@ class Condition:
 
 @dataclass(frozen=True, slots=True)
 class Grid:
-    """Coordinates of every b are uniform among `b_values` consecutive integers around 0, those of every u among `u_values`."""
+    """How many consecutive integers around 0 the coordinates of every b, and of every u, are drawn from."""
 
     b_values: int
     u_values: int
@@ -54,7 +57,7 @@ CONDITIONS = (
         "C1",
         "bases",
         "det B ≠ 0 and det U ≠ 0",
-        lambda heads, dim: (Part(1, dim, 0), Part(1, 0, dim)),
+        lambda _heads, dim: (Part(1, dim, 0), Part(1, 0, dim)),
     ),
     Condition(
         "C2",

@@ -61,9 +61,7 @@ class ConditionFailed(ExactMHAError):
     `witness` is the observed evidence in words.
     """
 
-    def __init__(
-        self, conditions: tuple[str, ...], *, profile: str, witness: str, heads: tuple[int, ...] = ()
-    ) -> None:
+    def __init__(self, conditions: tuple[str, ...], *, profile: str, witness: str, heads: tuple[int, ...] = ()) -> None:
         self.conditions, self.profile, self.witness, self.heads = conditions, profile, witness, heads
         super().__init__(f"{' or '.join(conditions)} fails in {profile}: {witness}")
 

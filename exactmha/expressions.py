@@ -29,29 +29,39 @@ FUNCTIONS = {"log": 1, "sqrt": 1, "root": 2, "exp": 1}
 
 @dataclass(frozen=True, slots=True)
 class Number:
+    """A rational literal."""
+
     value: fmpq
 
 
 @dataclass(frozen=True, slots=True)
 class Sum:
+    """A sum of signed terms."""
+
     terms: tuple[tuple[int, Node], ...]
     """(sign, term) pairs"""
 
 
 @dataclass(frozen=True, slots=True)
 class Product:
+    """A product of factors and divisors, left to right."""
+
     factors: tuple[tuple[int, Node], ...]
     """(+1, factor) or (-1, divisor) pairs"""
 
 
 @dataclass(frozen=True, slots=True)
 class Power:
+    """An integer power."""
+
     base: Node
     exponent: int
 
 
 @dataclass(frozen=True, slots=True)
 class Call:
+    """A function call."""
+
     name: str
     arguments: tuple[Node, ...]
 
@@ -62,15 +72,28 @@ T = TypeVar("T")
 
 
 class Algebra(Protocol[T]):
-    """Where a tree is evaluated; `limits` bounds what an evaluation may build."""
+    """Where a tree is evaluated; it bounds what an evaluation may build."""
 
-    limits: Limits
+    def number(self, value: fmpq) -> T:
+        """Embed a rational."""
+        ...
 
-    def number(self, value: fmpq) -> T: ...
-    def add(self, left: T, right: T) -> T: ...
-    def multiply(self, left: T, right: T) -> T: ...
-    def divide(self, left: T, right: T) -> T: ...
-    def power(self, base: T, exponent: int) -> T: ...
+    def add(self, left: T, right: T) -> T:
+        """Return left + right."""
+        ...
+
+    def multiply(self, left: T, right: T) -> T:
+        """Return left · right."""
+        ...
+
+    def divide(self, left: T, right: T) -> T:
+        """Return left / right."""
+        ...
+
+    def power(self, base: T, exponent: int) -> T:
+        """Return base^exponent."""
+        ...
+
     def call(self, name: str, arguments: Sequence[Node]) -> T:
         """Evaluate a function call; the arguments come unevaluated."""
         ...
@@ -212,20 +235,20 @@ def parse(text: str, limits: Limits = DEFAULT_LIMITS) -> Node:
 def evaluate(node: Node, algebra: Algebra[T]) -> T:
     """Evaluate a tree in `algebra`."""
     match node:
-        case Number(value):
-            return algebra.number(value)
+        case Number(literal):
+            return algebra.number(literal)
         case Sum(terms):
             total = algebra.number(fmpq(0))
             minus = algebra.number(fmpq(-1))
             for sign, term in terms:
-                value = evaluate(term, algebra)
-                total = algebra.add(total, value if sign > 0 else algebra.multiply(minus, value))
+                addend = evaluate(term, algebra)
+                total = algebra.add(total, addend if sign > 0 else algebra.multiply(minus, addend))
             return total
         case Product(factors):
             result = evaluate(factors[0][1], algebra)
             for side, factor in factors[1:]:
-                value = evaluate(factor, algebra)
-                result = algebra.multiply(result, value) if side > 0 else algebra.divide(result, value)
+                other = evaluate(factor, algebra)
+                result = algebra.multiply(result, other) if side > 0 else algebra.divide(result, other)
             return result
         case Power(base, exponent):
             return algebra.power(evaluate(base, algebra), exponent)

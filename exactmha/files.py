@@ -54,7 +54,9 @@ def parse_json(data: bytes, *, file: str, limits: Limits = DEFAULT_LIMITS) -> An
 
     def integer(digits: str) -> int:
         if len(digits) > 18:
-            raise LimitError("a JSON integer has more than 18 digits", file=file, value=digits, hint="write it as a string")
+            raise LimitError(
+                "a JSON integer has more than 18 digits", file=file, value=digits, hint="write it as a string"
+            )
         return int(digits)
 
     try:
@@ -75,7 +77,9 @@ def _check_depth(text: str, file: str, limits: Limits) -> None:
         elif c in "[{":
             depth += 1
             if depth > limits.json_depth:
-                raise LimitError(f"is nested more than {limits.json_depth} deep", file=file, hint="see --limit json_depth")
+                raise LimitError(
+                    f"is nested more than {limits.json_depth} deep", file=file, hint="see --limit json_depth"
+                )
         elif c in "]}":
             depth -= 1
 
@@ -88,7 +92,9 @@ def write_atomically(path: str | Path, text: str) -> None:
             raise InputError("is not a regular file", file=str(path), hint="give another output path")
         descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.", suffix=".part")
     except (OSError, ValueError) as error:
-        raise InputError(f"cannot be written: {_reason(error)}", file=str(path), hint="choose a writable folder") from None
+        raise InputError(
+            f"cannot be written: {_reason(error)}", file=str(path), hint="choose a writable folder"
+        ) from None
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
@@ -97,7 +103,9 @@ def write_atomically(path: str | Path, text: str) -> None:
         os.chmod(temporary, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
         os.replace(temporary, target)
     except OSError as error:
-        raise InputError(f"cannot be written: {_reason(error)}", file=str(path), hint="choose a writable folder") from None
+        raise InputError(
+            f"cannot be written: {_reason(error)}", file=str(path), hint="choose a writable folder"
+        ) from None
     finally:
         Path(temporary).unlink(missing_ok=True)
 

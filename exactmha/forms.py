@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from math import prod
 
 from flint import fmpq, fmpz
 
@@ -39,6 +40,8 @@ def _collected(terms: Sequence[tuple[object, fmpq]], limits: Limits) -> dict:  #
     total: dict[object, fmpq] = {}
     for key, coefficient in terms:
         total[key] = checked(total.get(key, fmpq(0)) + coefficient, limits)
+        if len(total) > limits.terms:
+            raise LimitError(f"a sum has more than {limits.terms} different terms", hint="see --limit terms")
     return {key: coefficient for key, coefficient in total.items() if coefficient != 0}
 
 
@@ -57,7 +60,9 @@ def radical_root(q: fmpq, order: int, limits: Limits = DEFAULT_LIMITS) -> tuple[
     for part, sign in ((num, 1), (den, -1)):
         if part.bit_length() > limits.sqrt_bits:
             raise LimitError(
-                f"the number under a root has more than {limits.sqrt_bits} bits", value=part, hint="see --limit sqrt_bits"
+                f"the number under a root has more than {limits.sqrt_bits} bits",
+                value=part,
+                hint="see --limit sqrt_bits",
             )
         for prime, multiplicity in part.factor() if part > 1 else ():
             whole, rest = divmod(Fraction(sign * multiplicity, order), 1)
@@ -99,8 +104,8 @@ class FormAlgebra:
         products = []
         for r1, c1 in left.radicals.items():
             for r2, c2 in right.radicals.items():
-                scale, radical = _times(r1, r2)
-                products.append((radical, checked(c1 * c2 * scale, self.limits)))
+                outside, radical = _times(r1, r2)
+                products.append((radical, checked(c1 * c2 * outside, self.limits)))
         return Form(_collected(products, self.limits))
 
     def divide(self, left: Form, right: Form) -> Form:
@@ -110,9 +115,7 @@ class FormAlgebra:
         if right.logs or len(right.radicals) != 1:
             raise InputError("division by a sum of roots or by a logarithm is not supported", hint="rationalise it")
         ((radical, coefficient),) = right.radicals.items()
-        inverse, scale = tuple((p, 1 - e) for p, e in radical), fmpz(1)
-        for p, _ in radical:
-            scale *= p
+        inverse, scale = tuple((p, 1 - e) for p, e in radical), prod(p for p, _ in radical)
         return self.multiply(left, Form({inverse: 1 / (coefficient * scale)}))
 
     def power(self, base: Form, exponent: int) -> Form:
@@ -170,8 +173,8 @@ def _times(left: Radical, right: Radical) -> tuple[fmpz, Radical]:
         exponents[p] = exponents.get(p, Fraction(0)) + e
     outside, inside = fmpz(1), []
     for p, e in sorted(exponents.items()):
-        if e >= 1:
-            outside, e = outside * p, e - 1
-        if e:
-            inside.append((p, e))
+        whole, rest = divmod(e, 1)
+        outside *= p**whole
+        if rest:
+            inside.append((p, rest))
     return outside, tuple(inside)

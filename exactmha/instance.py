@@ -30,7 +30,7 @@ from exactmha.fields.coprime import coordinates, coprime_base
 from exactmha.fields.interface import Scalar
 from exactmha.fields.text import ValueAlgebra
 from exactmha.files import parse_json, read_bytes, write_atomically
-from exactmha.forms import Form, FormAlgebra
+from exactmha.forms import Form, FormAlgebra, Radical
 from exactmha.heads import Head, Matrix
 from exactmha.limits import DEFAULT_LIMITS, Limits
 from exactmha.outcome import Outcome
@@ -40,6 +40,9 @@ SUPPORTED = (
     "W must be all rational or rational multiples of one sqrt(n) (exponential field), integer combinations of "
     "log(q) (rational field), or rational multiples of one log(q) (radical field)"
 )
+
+Coordinates = list[tuple[fmpq, ...]]
+"""For every entry of every W, its coordinates on the field's logarithmic units."""
 
 _STRICT = ConfigDict(strict=True, extra="forbid")
 
@@ -76,7 +79,9 @@ def from_dict(data: Any, limits: Limits = DEFAULT_LIMITS) -> Model:
     if content.dim > limits.dim:
         raise LimitError(f"more than {limits.dim}", field="dim", value=content.dim, hint="see --limit dim")
     if len(content.heads) > limits.heads:
-        raise LimitError(f"more than {limits.heads} heads", field="heads", value=len(content.heads), hint="see --limit heads")
+        raise LimitError(
+            f"more than {limits.heads} heads", field="heads", value=len(content.heads), hint="see --limit heads"
+        )
     for h, head in enumerate(content.heads):
         _check_shape(head, h, content.dim)
     reader = _Reader(limits)
@@ -165,7 +170,8 @@ def _scalar(tree: Node, where: str, field: ExactField, limits: Limits) -> Scalar
     """Evaluate an entry of v in the coefficient field."""
     try:
         if isinstance(field, RadicalField):
-            return field.scalar(evaluate(tree, ValueAlgebra(field, limits)))  # type: ignore[arg-type]  # a RadicalValue
+            element = evaluate(tree, ValueAlgebra(field, limits))
+            return field.scalar(element)  # type: ignore[arg-type]  # an element of this field
         value = evaluate(tree, FormAlgebra(limits)).rational()
     except InputError as error:
         raise error.located(field=where) from None
@@ -189,11 +195,16 @@ class _Inference:
             if radical
         ]
         arguments = {q for entry in entries for q in entry.form.logs}
-        self.base = coprime_base([*arguments, *(fmpq(p) for radical in self.roots for p, _ in radical)], limits.log_bases)
+        self.base = coprime_base(
+            [*arguments, *(fmpq(p) for radical in self.roots for p, _ in radical)], limits.log_bases
+        )
         self._coordinates = {q: coordinates(q, self.base) for q in arguments}
         self.vectors = [self._vector(entry.form) for entry in entries]
         self.root_vectors = [
-            tuple(sum((coordinates(fmpq(p), self.base)[i] * e for p, e in radical), Fraction(0)) for i in range(len(self.base)))
+            tuple(
+                sum((coordinates(fmpq(p), self.base)[i] * e for p, e in radical), Fraction(0))
+                for i in range(len(self.base))
+            )
             for radical in self.roots
         ]
 
@@ -203,7 +214,7 @@ class _Inference:
             total = [t + c * e for t, e in zip(total, self._coordinates[q], strict=True)]
         return tuple(total)
 
-    def choose(self, wanted: str | None) -> tuple[ExactField, list[tuple[fmpq, ...]]]:
+    def choose(self, wanted: str | None) -> tuple[ExactField, Coordinates]:
         """Return the field, and for every entry of W its coordinates on the field's logarithmic units."""
         has_logs = any(x != 0 for vector in self.vectors for x in vector)
         mixed = next((e for e, x in zip(self.entries, self.vectors, strict=True) if e.form.radicals and has_logs), None)
@@ -213,10 +224,14 @@ class _Inference:
         name = wanted or self._name(has_logs, has_numbers)
         if name == "exponential":
             if has_logs:
-                raise InputError('W has logarithms, but the key "field" says exponential', field="field", hint=SUPPORTED)
+                raise InputError(
+                    'W has logarithms, but the key "field" says exponential', field="field", hint=SUPPORTED
+                )
             return self._exponential()
         if has_numbers:
-            raise InputError(f'W has rationals or roots, but the key "field" says {name}', field="field", hint=SUPPORTED)
+            raise InputError(
+                f'W has rationals or roots, but the key "field" says {name}', field="field", hint=SUPPORTED
+            )
         return self._rational() if name == "rational" else self._radical()
 
     def _name(self, has_logs: bool, has_numbers: bool) -> str:
@@ -225,9 +240,9 @@ class _Inference:
         integral = all(x.denominator == 1 for vector in self.vectors for x in vector)
         return "rational" if integral and not self.roots else "radical"
 
-    def _exponential(self) -> tuple[ExactField, list[tuple[fmpq, ...]]]:
-        unit = None
-        numbers = []
+    def _exponential(self) -> tuple[ExactField, Coordinates]:
+        unit: Radical | None = None
+        numbers: Coordinates = []
         for entry in self.entries:
             for radical in entry.form.radicals:
                 if unit is None:
@@ -242,7 +257,7 @@ class _Inference:
         radicand = reduce(lambda n, p: n * p, (p for p, _ in unit or ()), 1)
         return ExponentialField(radicand, _common_denominator(numbers)), numbers
 
-    def _rational(self) -> tuple[ExactField, list[tuple[fmpq, ...]]]:
+    def _rational(self) -> tuple[ExactField, Coordinates]:
         for entry, vector in zip(self.entries, self.vectors, strict=True):
             if any(x.denominator != 1 for x in vector):
                 raise InputError(
@@ -252,11 +267,11 @@ class _Inference:
                 )
         used = [i for i in range(len(self.base)) if any(vector[i] != 0 for vector in self.vectors)]
         base = tuple(self.base[i] for i in used)
-        numbers = [tuple(vector[i] for i in used) for vector in self.vectors]
-        bits = [sum(int(abs(x).numerator) * b.bit_length() for x, b in zip(v, base, strict=True)) for v in numbers]
+        numbers: Coordinates = [tuple(vector[i] for i in used) for vector in self.vectors]
+        bits = [sum(abs(int(x.numerator)) * b.bit_length() for x, b in zip(v, base, strict=True)) for v in numbers]
         return RationalField(base, max(bits, default=1) or 1), numbers
 
-    def _radical(self) -> tuple[ExactField, list[tuple[fmpq, ...]]]:
+    def _radical(self) -> tuple[ExactField, Coordinates]:
         directions = [v for v in [*self.vectors, *self.root_vectors] if any(x != 0 for x in v)]
         if not directions:
             return RadicalField(fmpq(2), 1), [(fmpq(0),)] * len(self.vectors)
@@ -266,7 +281,8 @@ class _Inference:
         for b, e in zip(self.base, direction, strict=True):
             beta *= fmpq(b) ** e
         sign = 1 if beta > 1 else -1
-        numbers, multiples = [], []
+        numbers: Coordinates = []
+        multiples: Coordinates = []
         for entry, vector in zip(self.entries, self.vectors, strict=True):
             numbers.append((self._multiple(vector, direction, pivot, entry.where) * sign,))
         for radical_vector in self.root_vectors:
@@ -275,7 +291,9 @@ class _Inference:
         order = _common_denominator([*numbers, *multiples])
         if order > self.limits.root_order:
             raise LimitError(
-                f"the radical field has degree {order}, above {self.limits.root_order}", field="heads", hint="see --limit root_order"
+                f"the radical field has degree {order}, above {self.limits.root_order}",
+                field="heads",
+                hint="see --limit root_order",
             )
         largest = max((abs(x) for (x,) in numbers), default=fmpq(0))
         bits = int((largest * (beta**sign).height_bits()).ceil()) or 1

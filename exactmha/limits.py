@@ -25,6 +25,8 @@ class Limits:
     """nesting depth of one exact expression"""
     number_digits: int = 20_000
     """decimal digits of any number met while an expression is evaluated"""
+    terms: int = 512
+    """different roots, or different logarithms, in one sum"""
     root_order: int = 96
     """degree N of the radical field"""
     log_bases: int = 64

@@ -16,9 +16,15 @@ class QueryOracle(Protocol):
     """All that a learner sees: the public field, the dimension, and answers."""
 
     @property
-    def field(self) -> Field: ...
+    def field(self) -> Field:
+        """The public exact field."""
+        ...
+
     @property
-    def dim(self) -> int: ...
+    def dim(self) -> int:
+        """The dimension d of the tokens."""
+        ...
+
     def ask(self, sequence: Sequence[Token], /) -> Value:
         """Return f(X) for one sequence of tokens in R^dim; one query."""
         ...

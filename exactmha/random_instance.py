@@ -44,7 +44,9 @@ def random_model(heads: int, dim: int, field: str, seed: int, limits: Limits = D
         found = model.canonical()
         if len(found.heads) == heads:
             return Model(model.field, dim, found.heads)
-    raise InputError(f"no canonical model with {heads} heads was drawn", hint="ask for fewer heads or a larger dimension")
+    raise InputError(
+        f"no canonical model with {heads} heads was drawn", hint="ask for fewer heads or a larger dimension"
+    )
 
 
 def _entries(field: str, stream: Stream) -> tuple[Callable[[], str], Callable[[], str]]:

@@ -41,7 +41,7 @@ class TokenSequence(Sequence[Token]):
         if isinstance(index, slice):
             return [self[i] for i in range(*index.indices(len(self)))]
         position = index + len(self) if index < 0 else index
-        if 0 <= position:
+        if position >= 0:
             for token, count in self.runs:
                 if position < count:
                     return token

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from exactmha.fields import ExactField, ExponentialField, RadicalField
+from exactmha.fields import ExactField, ExponentialField, RadicalField, RationalField
 from exactmha.heads import Head
 
 if TYPE_CHECKING:
@@ -30,8 +30,10 @@ def to_sympy(head: Head, field: ExactField) -> tuple[sympy.Matrix, sympy.Matrix]
         units = [sympy.sqrt(field.radicand)]
     elif isinstance(field, RadicalField):
         units, gamma = [sympy.log(rational(field.beta))], sympy.root(rational(field.beta), field.denominator)
-    else:
+    elif isinstance(field, RationalField):
         units = [sympy.log(b) for b in field.base]
+    else:
+        raise TypeError(f"no symbolic form for {type(field).__name__}")
     rows = range(head.dim)
     W = sympy.Matrix(
         head.dim,

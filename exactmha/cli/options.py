@@ -19,7 +19,7 @@ F = TypeVar("F", bound=Callable[..., Any])
 _MOST_SEED = 2**64 - 1
 
 
-class LimitSetting(click.ParamType):
+class LimitSetting(click.ParamType[tuple[str, int]]):
     """NAME=VALUE for a field of `Limits`."""
 
     name = "NAME=VALUE"
@@ -31,7 +31,9 @@ class LimitSetting(click.ParamType):
         name, _, number = str(value).partition("=")
         known = [field.name for field in fields(Limits)]
         if name not in known or not number.isdecimal() or not 0 < len(number) <= 12:
-            self.fail(f"{value[:60]!r} is not NAME=VALUE with NAME one of {', '.join(known)} and VALUE a number", param, ctx)
+            self.fail(
+                f"{value[:60]!r} is not NAME=VALUE with NAME one of {', '.join(known)} and VALUE a number", param, ctx
+            )
         return name, int(number)
 
 
@@ -65,7 +67,9 @@ def json_option(function: F) -> F:
 
 def output_option(function: F) -> F:
     """Add -o / --output."""
-    return click.option("-o", "--output", type=click.Path(), help="Write to this file instead of standard output.")(function)
+    return click.option("-o", "--output", type=click.Path(), help="Write to this file instead of standard output.")(
+        function
+    )
 
 
 def field_option(function: F) -> F:
@@ -91,7 +95,10 @@ def probability(text: str, limits: Limits) -> Fraction:
         raise error.located(field="--failure-bound") from None
     if value is None or not 0 < value <= 1 or value.denominator.bit_length() > 4096:
         raise InputError(
-            "must be a rational in (0, 1] with at most 4096 bits", field="--failure-bound", value=text, hint="e.g. 2^-40"
+            "must be a rational in (0, 1] with at most 4096 bits",
+            field="--failure-bound",
+            value=text,
+            hint="e.g. 2^-40",
         )
     return Fraction(int(value.numerator), int(value.denominator))
 

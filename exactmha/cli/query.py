@@ -20,7 +20,9 @@ _WHERE = "--tokens"
 @click.command("query")
 @click.argument("instance", type=click.Path())
 @click.option("--tokens", required=True, help='The sequence, e.g. \'[["1","2"],["0","1/3"]]\'; the last token is x_n.')
-@click.option("--digits", type=click.IntRange(1, 10_000), default=30, show_default=True, help="Digits of the enclosure.")
+@click.option(
+    "--digits", type=click.IntRange(1, 10_000), default=30, show_default=True, help="Digits of the enclosure."
+)
 @json_option
 @limit_option
 def command(instance: str, tokens: str, digits: int, as_json: bool, limits: Limits) -> None:
@@ -46,7 +48,9 @@ def read_tokens(text: str, dim: int, limits: Limits) -> list[Token]:
 
     data = parse_json(text.encode("utf-8", "surrogateescape"), file=_WHERE, limits=limits)
     if not isinstance(data, list) or not data:
-        raise InputError("must be a non-empty list of tokens", field=_WHERE, value=data, hint='e.g. [["1","2"],["0","1/3"]]')
+        raise InputError(
+            "must be a non-empty list of tokens", field=_WHERE, value=data, hint='e.g. [["1","2"],["0","1/3"]]'
+        )
     if len(data) > limits.tokens:
         raise LimitError(f"more than {limits.tokens} tokens", field=_WHERE, value=len(data), hint="see --limit tokens")
     return [_read_token(token, i, dim, limits) for i, token in enumerate(data)]
@@ -55,7 +59,9 @@ def read_tokens(text: str, dim: int, limits: Limits) -> list[Token]:
 def _read_token(token: Any, i: int, dim: int, limits: Limits) -> Token:
     where = f"{_WHERE}[{i}]"
     if not isinstance(token, list) or len(token) != dim:
-        raise InputError(f"a token must be a list of {dim} numbers", field=where, value=token, hint="dim of the instance")
+        raise InputError(
+            f"a token must be a list of {dim} numbers", field=where, value=token, hint="dim of the instance"
+        )
     return tuple(_read_number(x, f"{where}[{j}]", limits) for j, x in enumerate(token))
 
 

@@ -114,7 +114,8 @@ def field_text(field: ExactField) -> str:
         return f"exponential: K = Q(t), t = exp({unit}/{field.denominator}), transcendental by Lindemann–Weierstrass"
     if isinstance(field, RadicalField):
         return f"radical: K = Q({field.beta}^(1/{field.denominator})), degree {field.degree}"
-    return f"rational: K = Q, W in logarithms of {', '.join(map(str, field.base)) or 'nothing (W = 0)'}"
+    base = getattr(field, "base", ())
+    return f"rational: K = Q, W in logarithms of {', '.join(map(str, base)) or 'nothing (W = 0)'}"
 
 
 def _instance(result: Verification, console: Console) -> None:
@@ -128,10 +129,13 @@ def _instance(result: Verification, console: Console) -> None:
         console.print("No head remains: this is the zero function.")
     grid, bound = result.grid, result.failure_bound
     strength = f"≤ {power_of_two(bound)}" if bound < 1 else "bound above 1, vacuous: rests on the conditions as checked"
-    console.print(f"Design       seed {result.seed}; b from {grid.b_values} and u from {grid.u_values} values a coordinate")
+    console.print(
+        f"Design       seed {result.seed}; b from {grid.b_values} and u from {grid.u_values} values a coordinate"
+    )
     console.print(f"Bad design   probability {strength}")
     if result.recovery:
-        console.print(f"Images       at most {result.recovery.images_per_answer} per answer, modulo p^k, k ≤ {result.recovery.precision}")
+        most, precision = result.recovery.images_per_answer, result.recovery.precision
+        console.print(f"Images       at most {most} per answer, modulo p^k, k ≤ {precision}")
     console.print()
 
 
@@ -172,7 +176,9 @@ def _redraws(result: Verification, console: Console) -> None:
     wasted = sum(redraw.queries for redraw, _ in result.diagnoses)
     console.print(f"Re-drawn     {len(result.diagnoses)} times, {wasted} queries spent apart")
     for redraw, reason in result.diagnoses[:_SHOWN_REDRAWS]:
-        console.print(f"  {redraw.token}: {' or '.join(redraw.conditions)} fails in {redraw.profile}: {reason}", soft_wrap=True)
+        console.print(
+            f"  {redraw.token}: {' or '.join(redraw.conditions)} fails in {redraw.profile}: {reason}", soft_wrap=True
+        )
     if len(result.diagnoses) > _SHOWN_REDRAWS:
         console.print(f"  … and {len(result.diagnoses) - _SHOWN_REDRAWS} more (--json lists all)")
     console.print()

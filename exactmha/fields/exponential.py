@@ -17,6 +17,7 @@ from flint import arb, fmpq, fmpq_mpoly_ctx, fmpz
 
 from exactmha.errors import BadPlace, Undecided
 from exactmha.fields.interface import Exponent, Scalar
+from exactmha.fields.model_field import HeadWeights
 from exactmha.fields.values import ExactValue, linear_combination
 from exactmha.modular.places import Place, PublicPrimes, inverse, rational_image
 from exactmha.outcome import Outcome
@@ -25,14 +26,12 @@ Power = int | Fraction
 """An exponent of t; fractions occur only for tokens with denominators."""
 Polynomial = dict[Power, fmpq]
 """A Laurent polynomial in t, without zero coefficients."""
-Denominator = tuple[Power, ...]
-"""(c_0, n_1, c_1, n_2, c_2, …) is c_0 + c_1 t^{n_1} + …, 0 < n_1 < n_2 < …, coprime integers c, c_last > 0; () is 1."""
+Denominator = tuple[tuple[Power, ...], tuple[int, ...]]
+"""((n_1, n_2, …), (c_0, c_1, …)) is c_0 + c_1 t^{n_1} + …, 0 < n_1 < n_2 < …, coprime integers c, the last one > 0."""
 Terms = dict[tuple[Power, Denominator], fmpq]
 """Σ terms[m, D]·t^m/D, without zero coefficients."""
 
-HeadWeights = tuple[Sequence[Sequence[Power]], Sequence[Scalar]]
-"""Per head: the exponent of every token's weight, and v·x for every token."""
-
+ONE: Denominator = ((), (1,))
 _T_IMAGE = 3
 _EXPANSION_BUDGET = 1 << 16
 _PLACES_TRIED = 3
@@ -40,18 +39,18 @@ _PLACES_TRIED = 3
 
 def _add_term(terms: Terms, shift: Power, denominator: Denominator, coefficient: fmpq) -> None:
     """Add coefficient·t^shift/D to `terms`, splitting off the polynomial part where shift is deg D or −n_1."""
-    if denominator and shift == denominator[-2]:
-        top = coefficient / fmpq(denominator[-1])
-        _add_term(terms, 0, (), top)
-        _add_term(terms, 0, denominator, -top * denominator[0])
-        for i in range(1, len(denominator) - 2, 2):
-            _add_term(terms, denominator[i], denominator, -top * denominator[i + 1])
+    powers, integers = denominator
+    if powers and shift == powers[-1]:
+        top = coefficient / integers[-1]
+        _add_term(terms, 0, ONE, top)
+        for n, c in zip((0, *powers[:-1]), integers, strict=False):
+            _add_term(terms, n, denominator, -top * c)
         return
-    if denominator and shift == -denominator[1]:
-        low = coefficient / fmpq(denominator[0])
-        _add_term(terms, shift, (), low)
-        for i in range(1, len(denominator), 2):
-            _add_term(terms, denominator[i] + shift, denominator, -low * denominator[i + 1])
+    if powers and shift == -powers[0]:
+        low = coefficient / integers[0]
+        _add_term(terms, shift, ONE, low)
+        for n, c in zip(powers, integers[1:], strict=True):
+            _add_term(terms, n + shift, denominator, -low * c)
         return
     key = (shift, denominator)
     total = terms.get(key)
@@ -67,29 +66,21 @@ def _normalised(polynomial: Mapping[Power, fmpq]) -> tuple[Power, fmpq, Denomina
     """Write a non-zero Laurent polynomial as scale·t^shift·D; return (shift, scale, D)."""
     powers = sorted(polynomial)
     shift = powers[0]
-    coefficients = [polynomial[n] for n in powers]
     common = fmpz(1)
-    for c in coefficients:
-        common = common.lcm(c.denominator)
-    integers = [c.numerator * (common // c.denominator) for c in coefficients]
+    for n in powers:
+        common = common.lcm(polynomial[n].denominator)
+    integers = [(polynomial[n] * common).numerator for n in powers]
     content = fmpz(0)
     for c in integers:
         content = content.gcd(c)
     if integers[-1] < 0:
         content = -content
-    denominator: list[Power] = [int(integers[0] // content)]
-    for n, c in zip(powers[1:], integers[1:], strict=True):
-        denominator += [n - shift, int(c // content)]
-    return shift, fmpq(content, common), tuple(denominator) if len(powers) > 1 else ()
+    denominator = (tuple(n - shift for n in powers[1:]), tuple(int(c // content) for c in integers))
+    return shift, fmpq(content, common), denominator
 
 
 def _polynomial(denominator: Denominator) -> Polynomial:
-    if not denominator:
-        return {0: fmpq(1)}
-    result: Polynomial = {0: fmpq(denominator[0])}
-    for i in range(1, len(denominator), 2):
-        result[denominator[i]] = fmpq(denominator[i + 1])
-    return result
+    return {n: fmpq(c) for n, c in zip((0, *denominator[0]), denominator[1], strict=True)}
 
 
 def _expanded(polynomials: Sequence[Mapping[Power, fmpq]]) -> Polynomial:
@@ -150,12 +141,12 @@ class ExponentialValue(ExactValue):
         terms: Terms = {}
         for (m1, d1), c1 in self.terms.items():
             for (m2, d2), c2 in other.terms.items():
-                if d1 and d2:
+                if d1[0] and d2[0]:
                     # products of primitive polynomials are primitive (Gauss), so this only re-packs
                     shift, scale, both = _normalised(_expanded([_polynomial(d1), _polynomial(d2)]))
                     _add_term(terms, m1 + m2 - shift, both, c1 * c2 / scale)
                 else:
-                    _add_term(terms, m1 + m2, d1 or d2, c1 * c2)
+                    _add_term(terms, m1 + m2, d1 if d1[0] else d2, c1 * c2)
         return ExponentialValue(self.field, terms)
 
     def __truediv__(self, other: ExponentialValue) -> ExponentialValue:
@@ -166,7 +157,7 @@ class ExponentialValue(ExactValue):
         numerators: dict[Denominator, Polynomial] = {}
         for (m, d), c in self.terms.items():
             numerators.setdefault(d, {})[m] = c
-        denominators = [d for d in numerators if d]
+        denominators = [d for d in numerators if d[0]]
         total: Polynomial = {}
         for d, numerator in numerators.items():
             others = [_polynomial(other) for other in denominators if other != d]
@@ -186,7 +177,7 @@ class ExponentialValue(ExactValue):
 
     def _is_independent(self) -> bool:
         """True when every term is a constant or c/(a + b t^n) with a, b > 0: these are independent over Q."""
-        return all(m == 0 and (not d or (len(d) == 3 and d[0] > 0)) for m, d in self.terms)
+        return all(m == 0 and len(powers) <= 1 and integers[0] > 0 for m, (powers, integers) in self.terms)
 
     def is_zero(self) -> Outcome:
         """Decide whether the value is 0: collected terms, then images, then expansion within the budget."""
@@ -216,50 +207,50 @@ class ExponentialValue(ExactValue):
             raise BadPlace("a fractional power of t has no image")
         return int(_image(self.terms, place))
 
+    def bits(self) -> int:
+        """Return the size of the largest coefficient in bits."""
+        return max((c.height_bits() for c in self.terms.values()), default=0)
+
     def ball(self) -> arb:
         """Return an enclosure at the working precision."""
         unit = self.field.unit_ball()
         total = arb(0)
         for (m, d), c in self.terms.items():
-            if not d:
-                total += arb(c) * _exponential(m, unit)
-                continue
-            top = d[-2]  # divide through by t^top: all powers are then ≤ 1 for m ≤ top
-            bottom = arb(d[0]) * _exponential(-top, unit) + arb(d[-1])
-            for i in range(1, len(d) - 2, 2):
-                bottom += arb(d[i + 1]) * _exponential(d[i] - top, unit)
+            # divide through by the highest power: all exponentials are then at most 1 for m ≤ top
+            top = d[0][-1] if d[0] else 0
+            bottom = sum((arb(c_n) * _exponential(n - top, unit) for n, c_n in _polynomial(d).items()), arb(0))
             total += arb(c) * _exponential(m - top, unit) / bottom
         return total
 
     def __str__(self) -> str:
         pieces: list[tuple[fmpq, str]] = []
-        for (m, d), c in sorted(self.terms.items(), key=lambda item: (len(item[0][1]), item[0][1], item[0][0])):
-            bottom = linear_combination(
-                list(_polynomial(d).values()), [self.field.power_text(n) for n in _polynomial(d)]
-            )
+        for (m, d), c in sorted(self.terms.items(), key=lambda item: (len(item[0][1][0]), item[0][1], item[0][0])):
+            polynomial = _polynomial(d)
+            bottom = linear_combination(list(polynomial.values()), [self.field.power_text(n) for n in polynomial])
             unit = self.field.power_text(m)
-            pieces.append((c, unit if not d else f"{unit}/({bottom})"))
+            pieces.append((c, f"{unit}/({bottom})" if d[0] else unit))
         return linear_combination([c for c, _ in pieces], [unit for _, unit in pieces])
 
 
 def _powers(key: tuple[Power, Denominator]) -> tuple[Power, ...]:
-    return (key[0], *key[1][1::2])
+    return (key[0], *key[1][0])
 
 
-def _rescaled(key: tuple[Power, Denominator], scale: int) -> tuple[int, Denominator]:
-    m, d = key
-    return int(m * scale), tuple(int(x * scale) if i % 2 else x for i, x in enumerate(d))
+def _rescaled(key: tuple[Power, Denominator], scale: int) -> tuple[Power, Denominator]:
+    m, (powers, integers) = key
+    return int(m * scale), (tuple(int(n * scale) for n in powers), integers)
 
 
 def _image(terms: Mapping[tuple[Power, Denominator], fmpq], place: Place) -> fmpz:
+    """Return Σ c·t^m/D under t ↦ 3; all powers must be integers."""
     t, modulus = place.generators[0], place.modulus
     total = fmpz(0)
-    for (m, d), c in terms.items():
+    for (m, (powers, integers)), c in terms.items():
         image = rational_image(c, place)
-        if d:
-            bottom = fmpz(int(d[0]))
-            for i in range(1, len(d), 2):
-                bottom += int(d[i + 1]) * pow(t, int(d[i]), modulus)
+        if powers:
+            bottom = fmpz(integers[0])
+            for n, c_n in zip(powers, integers[1:], strict=True):
+                bottom += c_n * pow(t, int(n), modulus)
             image = image * inverse(bottom % modulus, place)
         if m:
             image = image * pow(t, int(m), modulus)
@@ -285,15 +276,15 @@ class ExponentialField:
 
     def embed(self, scalar: Scalar) -> ExponentialValue:
         """Return the value of a rational."""
-        return ExponentialValue(self, {(0, ()): scalar[0]} if scalar[0] != 0 else {})
+        return ExponentialValue(self, {(0, ONE): scalar[0]} if scalar[0] != 0 else {})
 
     def monomial(self, exponent: Exponent) -> ExponentialValue:
         """Return t^n."""
-        return ExponentialValue(self, {(exponent[0], ()): fmpq(1)})
+        return ExponentialValue(self, {(exponent[0], ONE): fmpq(1)})
 
     def power(self, n: fmpq) -> ExponentialValue:
         """Return t^n for a rational n."""
-        return ExponentialValue(self, {(_exponent(int(n.numerator), int(n.denominator)), ()): fmpq(1)})
+        return ExponentialValue(self, {(_exponent(int(n.numerator), int(n.denominator)), ONE): fmpq(1)})
 
     def unit_radical(self) -> tuple[tuple[int, Fraction], ...]:
         """Return √radicand as a product of primes to exponents ½."""
@@ -317,7 +308,7 @@ class ExponentialField:
                 _add_term(terms, n - shift, denominator, c / scale)
         return ExponentialValue(self, terms)
 
-    def weight_bits(self, exponent: Sequence[Power]) -> int:
+    def weight_bits(self, exponent: Sequence[Power]) -> int:  # noqa: ARG002  # costs nothing here
         """Exponents stay symbolic: a weight costs nothing."""
         return 0
 
@@ -350,5 +341,3 @@ class ExponentialField:
 @cache
 def _public_primes() -> PublicPrimes:
     return PublicPrimes(lambda p: Place(p, 2, (_T_IMAGE,), (1,)).is_regular)
-
-

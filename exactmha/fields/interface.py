@@ -22,9 +22,6 @@ Exponent = tuple[int, ...]
 Scalar = tuple[fmpq, ...]
 """A number of the coefficient field, by its rational coordinates on 1, γ, …, γ^{degree−1} (degree 1 for Q and Q(t))."""
 
-HeadWeights = tuple[Sequence[Exponent], Sequence[Scalar]]
-"""For one head: the exponent of every token's weight, and v·x of every token."""
-
 
 class Value(Protocol):
     """An exact element of the field K, opaque to the learner."""
@@ -102,6 +99,5 @@ def add_scalars(left: Scalar, right: Scalar) -> Scalar:
 def dot(scalars: Sequence[Scalar], token: Sequence[int]) -> Scalar:
     """Return Σ_i token_i · scalars_i."""
     return tuple(
-        sum((fmpq(x) * a for x, a in zip(token, column, strict=True)), fmpq(0))
-        for column in zip(*scalars, strict=True)
+        sum((fmpq(x) * a for x, a in zip(token, column, strict=True)), fmpq(0)) for column in zip(*scalars, strict=True)
     )

@@ -8,13 +8,14 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
-from functools import cache, cached_property
 from fractions import Fraction
+from functools import cache, cached_property
 from math import gcd, lcm
 
 from flint import arb, fmpq, fmpq_poly
 
-from exactmha.fields.interface import Exponent, HeadWeights, Scalar
+from exactmha.fields.interface import Exponent, Scalar
+from exactmha.fields.model_field import HeadWeights
 from exactmha.fields.values import ExactValue, linear_combination
 from exactmha.modular.places import Place, PublicPrimes, rational_image, root_modulo
 from exactmha.outcome import Outcome
@@ -42,14 +43,16 @@ class RadicalValue(ExactValue):
 
     def is_zero(self) -> Outcome:
         """Decide whether the value is 0: all coordinates vanish."""
-        return Outcome.of(self.poly == 0)
+        return Outcome.of(not self.poly.coeffs())
 
     def image(self, place: Place) -> int:
         """Return the image in Z/p^k, γ going to a root of t^N − β."""
-        total = sum(
-            rational_image(c, place) * s for c, s in zip(self.poly.coeffs(), place.scalars, strict=False)
-        )
+        total = sum(rational_image(c, place) * s for c, s in zip(self.poly.coeffs(), place.scalars, strict=False))
         return int(total % place.modulus)
+
+    def bits(self) -> int:
+        """Return the size of the largest coordinate in bits."""
+        return max((c.height_bits() for c in self.poly.coeffs()), default=0)
 
     def ball(self) -> arb:
         """Return an enclosure at the working precision."""

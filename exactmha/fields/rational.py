@@ -12,7 +12,8 @@ from functools import cache
 
 from flint import arb, fmpq, fmpz
 
-from exactmha.fields.interface import Exponent, HeadWeights, Scalar
+from exactmha.fields.interface import Exponent, Scalar
+from exactmha.fields.model_field import HeadWeights
 from exactmha.fields.values import ExactValue, linear_combination
 from exactmha.modular.places import Place, PublicPrimes, rational_image
 from exactmha.outcome import Outcome
@@ -45,6 +46,10 @@ class RationalValue(ExactValue):
     def image(self, place: Place) -> int:
         """Return q mod p^k."""
         return int(rational_image(self.q, place))
+
+    def bits(self) -> int:
+        """Return the size of the fraction in bits."""
+        return self.q.height_bits()
 
     def ball(self) -> arb:
         """Return an enclosure at the working precision."""

@@ -9,11 +9,10 @@ from flint import fmpq
 
 from exactmha.errors import InputError, LimitError
 from exactmha.expressions import Node, evaluate, parse
-from exactmha.fields import ExactField, ExponentialField, ExponentialValue, RadicalField, RadicalValue, RationalValue
+from exactmha.fields import ExactField, ExponentialField, RadicalField
+from exactmha.fields.values import ExactValue
 from exactmha.forms import Form, FormAlgebra
 from exactmha.limits import DEFAULT_LIMITS, Limits
-
-FieldValue = RationalValue | RadicalValue | ExponentialValue
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,26 +22,26 @@ class ValueAlgebra:
     field: ExactField
     limits: Limits = DEFAULT_LIMITS
 
-    def number(self, value: fmpq) -> FieldValue:
+    def number(self, value: fmpq) -> ExactValue:
         """Embed a rational."""
         return self.field.embed((value, *[fmpq(0)] * (self.field.degree - 1)))
 
-    def add(self, left: FieldValue, right: FieldValue) -> FieldValue:
+    def add(self, left: ExactValue, right: ExactValue) -> ExactValue:
         """Return left + right."""
-        return left + right  # type: ignore[operator]  # one field, one value type
+        return self._checked(left + right)
 
-    def multiply(self, left: FieldValue, right: FieldValue) -> FieldValue:
+    def multiply(self, left: ExactValue, right: ExactValue) -> ExactValue:
         """Return left · right."""
-        return left * right  # type: ignore[operator]  # one field, one value type
+        return self._checked(left * right)
 
-    def divide(self, left: FieldValue, right: FieldValue) -> FieldValue:
+    def divide(self, left: ExactValue, right: ExactValue) -> ExactValue:
         """Return left / right."""
         try:
-            return left / right  # type: ignore[operator]  # one field, one value type
+            return self._checked(left / right)
         except ZeroDivisionError:
             raise InputError("division by zero") from None
 
-    def power(self, base: FieldValue, exponent: int) -> FieldValue:
+    def power(self, base: ExactValue, exponent: int) -> ExactValue:
         """Return base^exponent by repeated squaring, for |exponent| up to `limits.root_order`."""
         if abs(exponent) > self.limits.root_order:
             raise LimitError(f"a power above {self.limits.root_order}", value=exponent, hint="see --limit root_order")
@@ -53,7 +52,7 @@ class ValueAlgebra:
             square, n = self.multiply(square, square), n // 2
         return result if exponent >= 0 else self.divide(self.number(fmpq(1)), result)
 
-    def call(self, name: str, arguments: Sequence[Node]) -> FieldValue:
+    def call(self, name: str, arguments: Sequence[Node]) -> ExactValue:
         """Evaluate root, sqrt (radical field, or where the result is rational) or exp (exponential field)."""
         forms = FormAlgebra(self.limits)
         if name == "exp" and isinstance(self.field, ExponentialField):
@@ -67,10 +66,19 @@ class ValueAlgebra:
         ((radical, coefficient),) = form.radicals.items()
         found = self.field.monomial_of_radical(radical)
         if found is None:
-            raise InputError(f"this root is no rational multiple of a power of root({self.field.beta},{self.field.denominator})")
+            raise InputError(
+                f"this root is no rational multiple of a power of root({self.field.beta},{self.field.denominator})"
+            )
         return self.multiply(self.number(coefficient * found[0]), self.field.monomial((found[1],)))
 
-    def _exponential(self, form: Form) -> FieldValue:
+    def _checked(self, value: ExactValue) -> ExactValue:
+        if value.bits() > self.limits.number_bits:
+            raise LimitError(
+                f"a number has more than {self.limits.number_digits} digits", hint="see --limit number_digits"
+            )
+        return value
+
+    def _exponential(self, form: Form) -> ExactValue:
         field = self.field
         if not isinstance(field, ExponentialField):
             raise InputError(f"exp is no element of the {field.name} field")
@@ -80,6 +88,6 @@ class ValueAlgebra:
         return field.power(form.radicals.get(unit, fmpq(0)) * field.denominator)
 
 
-def parse_value(text: str, field: ExactField, limits: Limits = DEFAULT_LIMITS) -> FieldValue:
+def parse_value(text: str, field: ExactField, limits: Limits = DEFAULT_LIMITS) -> ExactValue:
     """Return the value written as `text`; `parse_value(str(x), field) == x`."""
     return evaluate(parse(text, limits), ValueAlgebra(field, limits))

@@ -9,19 +9,30 @@ from typing import Self
 from flint import arb, ctx, fmpq
 
 from exactmha.errors import Undecided
+from exactmha.modular.places import Place
 from exactmha.outcome import Outcome
 
 _MOST_BALL_BITS = 1 << 20
 
 
 class ExactValue(ABC):
-    """Immutable exact value: comparison, decimal enclosure. Unhashable, since equal values may be written differently."""
+    """An immutable exact value. It is unhashable, since equal values may be written differently."""
 
     __slots__ = ()
     __hash__ = None  # type: ignore[assignment]  # unhashable on purpose
 
     @abstractmethod
+    def __add__(self, other: Self) -> Self: ...
+    @abstractmethod
     def __sub__(self, other: Self) -> Self: ...
+    @abstractmethod
+    def __mul__(self, other: Self) -> Self: ...
+    @abstractmethod
+    def __truediv__(self, other: Self) -> Self: ...
+
+    @abstractmethod
+    def image(self, place: Place) -> int:
+        """Return the image in Z/p^k; raises `BadPlace` where a denominator is not a unit."""
 
     @abstractmethod
     def is_zero(self) -> Outcome:
@@ -30,6 +41,10 @@ class ExactValue(ABC):
     @abstractmethod
     def ball(self) -> arb:
         """Return an enclosure of the real value at FLINT's working precision."""
+
+    @abstractmethod
+    def bits(self) -> int:
+        """Return the size of the largest rational number in the value, in bits."""
 
     def equals(self, other: Self) -> Outcome:
         """Decide whether two values are the same element of K."""

@@ -1,0 +1,1 @@
+"""The guess modulo p^k: places, pole polynomial, lifting."""

@@ -53,7 +53,7 @@ def _poles(q: Sequence[fmpz], place: Place) -> list[int]:
     """Return the r_h with Q(x) = Π (1 + x r_h): the negated roots of Σ_j q_j y^{H−j}."""
     reversed_q = list(reversed(q))
     roots = nmod_poly([int(c % place.prime) for c in reversed_q], place.prime).roots()
-    if len(roots) != len(q) - 1 or any(root == 0 for root, _ in roots):
+    if len(roots) != len(q) - 1 or any(int(root) == 0 for root, _ in roots):
         raise BadPlace(f"the pole polynomial does not split into distinct factors modulo {place.prime}")
     return [
         int(-lift_root(reversed_q, int(root), place.prime, place.precision) % place.modulus)

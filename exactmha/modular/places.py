@@ -151,7 +151,7 @@ def _short_vectors(columns: Sequence[fmpz | int], modulus: fmpz) -> list[list[fm
     """Return an LLL-reduced basis of the integer vectors x with Σ x_j columns_j ≡ 0; columns_0 must be a unit."""
     size = len(columns)
     scale = -pow(fmpz(columns[0]), -1, modulus)
-    rows = [[modulus, *[0] * (size - 1)]]
+    rows: list[list[int | fmpz]] = [[modulus, *[0] * (size - 1)]]
     rows += [[scale * columns[i] % modulus, *(int(i == j) for j in range(1, size))] for i in range(1, size)]
     return list(fmpz_mat(rows).lll().tolist())
 

@@ -1,4 +1,6 @@
-"""From samples in Z/p^k to the pole polynomial Q(x) = Π_h (1 + x r_h) (`proofs/loewner-rank`, `proofs/head-rank-from-bound`).
+"""From samples in Z/p^k to the pole polynomial Q(x) = Π_h (1 + x r_h).
+
+See `proofs/loewner-rank` and `proofs/head-rank-from-bound`.
 
 With g_k = (f_k − f_0)/k = Σ_h c_h r_h/(1 + k r_h), the product Q·g is a polynomial of degree < H, so
 the functional h ↦ Σ_k w_k k^i h(k), w_k = (−1)^k binom(2n−1, k−1), kills it for i < n: a Hankel system

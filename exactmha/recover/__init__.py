@@ -1,0 +1,1 @@
+"""The algorithm of the paper: design → sample → separate → match → assemble."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
+from functools import partial
 from typing import Protocol, TypeVar
 
 from flint import fmpq
@@ -45,8 +46,13 @@ class Sampled:
 class Recorder(Protocol):
     """Receives what the final proof uses, in order; `restart` says that all received so far is void."""
 
-    def profile(self, sampled: Sampled) -> None: ...
-    def restart(self) -> None: ...
+    def profile(self, sampled: Sampled) -> None:
+        """Take one accepted profile."""
+        ...
+
+    def restart(self) -> None:
+        """Forget everything taken so far."""
+        ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,7 +155,9 @@ def learn(
             run.restart(event.failure, give_up=restarts == MOST_RESTARTS)
     solver = WeightSolver(run.design.b, run.design.u, oracle.field.denominator)  # inverts B and U
     run.checked["C1"] = 2
-    found = [solver.head([[L[j][i][h] for i in range(oracle.dim)] for j in range(oracle.dim)], v[h]) for h in range(len(v))]
+    found = [
+        solver.head([[L[j][i][h] for i in range(oracle.dim)] for j in range(oracle.dim)], v[h]) for h in range(len(v))
+    ]
     return Recovery(
         heads=tuple(sorted(found, key=Head.sort_key)),
         readout_sum=total,
@@ -177,7 +185,7 @@ def _recover(run: _Run) -> tuple[list[tuple[Scalar, ...]], list[list[tuple[tuple
     row = [first]
     # 2. first row: the profiles (b_1, u_i), matched with (b_1, u_1) through (b_1, u_1 + u_i)
     for i in places:
-        row.append(run.retry(("u", i), lambda i=i: run.first_row_profile(first, i)))
+        row.append(run.retry(("u", i), partial(run.first_row_profile, first, i)))
     # 3. v_h solves U^T v_h = c_h; now s is known and s·b is computed, never asked again
     v = [readout(run.design.u, [profile.residues[h] for profile in row]) for h in range(len(first.residues))]
     total = tuple(_sum(parts, run.field_degree) for parts in zip(*v, strict=True)) if v else run.zero_readout()
@@ -185,7 +193,7 @@ def _recover(run: _Run) -> tuple[list[tuple[Scalar, ...]], list[list[tuple[tuple
     # 4. later rows: the profiles (b_j, u_i), matched with (b_1, u_i) through (b_1 + b_j, u_i)
     rows = [row]
     for j in places:
-        rows.append(run.retry(("b", j), lambda j=j: run.later_row(row, total, j)))
+        rows.append(run.retry(("b", j), partial(run.later_row, row, total, j)))
     # 5. the logarithms of the poles, from which W_h = B^{-1} L_h U^{-1}
     return v, [[profile.exponents for profile in profiles] for profiles in rows], total
 
@@ -269,7 +277,9 @@ class _Run:
         if outcome is Outcome.UNDECIDED:
             raise Undecided("f(b_1) = s·b_1 cannot be decided within the size budget")
         if outcome is Outcome.FAILS:
-            raise InconsistentAnswers(f"f(b_1) differs from s·b_1: these answers have no model with {self._described()}")
+            raise InconsistentAnswers(
+                f"f(b_1) differs from s·b_1: these answers have no model with {self._described()}"
+            )
 
     def _profile(self, stage: int, name: str, b: IntToken, u: IntToken, base: Value) -> Profile:
         answers = ask_profile(self.oracle, b, u, 2 * self.told)
@@ -282,7 +292,9 @@ class _Run:
             self.head_count = seen
         if seen != self.head_count:
             suspects = ("C2", "C3") if stage < 4 else ("C2",)
-            failure = ConditionFailed(suspects, profile=name, witness=f"{seen} of {self.head_count} heads are told apart")
+            failure = ConditionFailed(
+                suspects, profile=name, witness=f"{seen} of {self.head_count} heads are told apart"
+            )
             if seen > self.head_count:
                 raise _Restart(failure)
             raise failure
