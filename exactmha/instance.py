@@ -200,13 +200,14 @@ class _Inference:
         )
         self._coordinates = {q: coordinates(q, self.base) for q in arguments}
         self.vectors = [self._vector(entry.form) for entry in entries]
-        self.root_vectors = [
-            tuple(
-                sum((coordinates(fmpq(p), self.base)[i] * e for p, e in radical), Fraction(0))
-                for i in range(len(self.base))
-            )
-            for radical in self.roots
-        ]
+        self.root_vectors = [self._root_vector(radical) for radical in self.roots]
+
+    def _root_vector(self, radical: Radical) -> tuple[fmpq, ...]:
+        total = [fmpq(0)] * len(self.base)
+        for p, e in radical:
+            exponent = fmpq(e.numerator, e.denominator)
+            total = [t + exponent * x for t, x in zip(total, coordinates(fmpq(p), self.base), strict=True)]
+        return tuple(total)
 
     def _vector(self, form: Form) -> tuple[fmpq, ...]:
         total = [fmpq(0)] * len(self.base)
@@ -275,7 +276,7 @@ class _Inference:
         directions = [v for v in [*self.vectors, *self.root_vectors] if any(x != 0 for x in v)]
         if not directions:
             return RadicalField(fmpq(2), 1), [(fmpq(0),)] * len(self.vectors)
-        direction = _primitive([Fraction(int(x.numerator), int(x.denominator)) for x in directions[0]])
+        direction = _primitive(directions[0])
         pivot = next(i for i, x in enumerate(direction) if x)
         beta = fmpq(1)
         for b, e in zip(self.base, direction, strict=True):
@@ -285,8 +286,7 @@ class _Inference:
         multiples: Coordinates = []
         for entry, vector in zip(self.entries, self.vectors, strict=True):
             numbers.append((self._multiple(vector, direction, pivot, entry.where) * sign,))
-        for radical_vector in self.root_vectors:
-            vector = tuple(fmpq(x.numerator, x.denominator) for x in radical_vector)
+        for vector in self.root_vectors:
             multiples.append((self._multiple(vector, direction, pivot, "v"),))
         order = _common_denominator([*numbers, *multiples])
         if order > self.limits.root_order:
@@ -310,9 +310,10 @@ class _Inference:
         return factor
 
 
-def _primitive(vector: Sequence[Fraction]) -> list[int]:
-    scale = lcm(*(x.denominator for x in vector))
-    integers = [int(x * scale) for x in vector]
+def _primitive(vector: Sequence[fmpq]) -> list[int]:
+    """Return the coprime integers proportional to a non-zero rational vector, with a positive factor."""
+    scale = lcm(*(int(x.denominator) for x in vector))
+    integers = [int((x * scale).numerator) for x in vector]
     content = gcd(*integers)
     return [x // content for x in integers]
 

@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import dataclass
+from typing import Any
 
 from flint import fmpq
 
 from exactmha.attention import Model
+from exactmha.conditions import Grid
 from exactmha.errors import InputError, LimitError
 from exactmha.fields import FIELD_NAMES
 from exactmha.instance import FORMAT, from_dict
@@ -66,19 +69,35 @@ def _entries(field: str, stream: Stream) -> tuple[Callable[[], str], Callable[[]
     )
 
 
+@dataclass(frozen=True, slots=True)
+class Example:
+    """A small instance to learn from, with a grid on which its numbers stay small."""
+
+    content: dict[str, Any]
+    grid: Grid
+
+    @property
+    def model(self) -> Model:
+        """The model."""
+        return from_dict(self.content)
+
+
 EXAMPLES = {
-    "two-heads-1d": {
-        "format": FORMAT,
-        "field": "rational",
-        "dim": 1,
-        "heads": [{"W": [["log(2)"]], "v": ["1"]}, {"W": [["log(3)"]], "v": ["2"]}],
-    }
+    # five queries, every number doable by hand: tokens are −1 or 1, so the weights are 2, 3 or their inverses
+    "two-heads-1d": Example(
+        {
+            "format": FORMAT,
+            "field": "rational",
+            "dim": 1,
+            "heads": [{"W": [["log(2)"]], "v": ["1"]}, {"W": [["log(3)"]], "v": ["2"]}],
+        },
+        Grid(3, 3),
+    )
 }
-"""Small instances to learn from. two-heads-1d: five queries, every number doable by hand."""
 
 
-def example(name: str) -> Model:
+def example(name: str) -> Example:
     """Return one of `EXAMPLES`."""
     if name not in EXAMPLES:
         raise InputError("unknown example", field="--example", value=name, hint=f"choose from {', '.join(EXAMPLES)}")
-    return from_dict(EXAMPLES[name])
+    return EXAMPLES[name]

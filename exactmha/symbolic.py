@@ -16,7 +16,7 @@ def to_sympy(head: Head, field: ExactField) -> tuple[sympy.Matrix, sympy.Matrix]
     """Return (W, v) as exact SymPy matrices of shapes d × d and d × 1.
 
     >>> from exactmha.random_instance import example
-    >>> model = example("two-heads-1d")
+    >>> model = example("two-heads-1d").model
     >>> to_sympy(model.heads[0], model.field)
     (Matrix([[log(2)]]), Matrix([[1]]))
     """

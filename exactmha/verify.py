@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
@@ -11,7 +11,7 @@ from flint import fmpq
 from exactmha.attention import Attention, Model
 from exactmha.conditions import CONDITIONS, Grid, failure_bound
 from exactmha.errors import ConditionFailed, ExactMHAError, InconsistentAnswers, InputError
-from exactmha.fields.interface import dot
+from exactmha.fields.interface import Value, dot
 from exactmha.heads import Canonical, Head
 from exactmha.limits import DEFAULT_LIMITS, Limits
 from exactmha.oracle import Oracle
@@ -30,6 +30,8 @@ from exactmha.sequences import Token
 
 FRESH_SEQUENCES = 8
 """How many random sequences of distinct tokens the recovered model is tried on."""
+SMALL_TRANSCRIPT = 12
+"""Runs of at most this many queries keep their transcript for the report."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +76,8 @@ class Verification:
     conditions: tuple[ConditionRow, ...]
     ledger: tuple[LedgerRow, ...]
     claims: tuple[Claim, ...]
+    transcript: tuple[tuple[Sequence[Token], Value], ...]
+    """the queries and answers, kept only for small runs"""
 
     @property
     def expected_queries(self) -> int:
@@ -121,7 +125,8 @@ def verify(
             hint="the theorem needs H_0 ≥ H",
         )
     attention = Attention(model, limits)
-    oracle = Oracle(attention, model.field, model.dim)
+    small = expected_queries(told, model.dim) <= SMALL_TRANSCRIPT
+    oracle = Oracle(attention, model.field, model.dim, keep_transcript=small)
     chosen = grid or default_grid(model.field, told, model.dim, failure_bound)
     redraws: list[Redraw] = []
     recovery, failure = None, None
@@ -188,6 +193,7 @@ class _Run:
                 self._reproduces(),
                 *self._genericity(),
             ),
+            tuple(self.oracle.transcript or ()),
         )
 
     def _conditions(self) -> tuple[ConditionRow, ...]:

@@ -14,6 +14,7 @@ from exactmha.fields import ExactField, ExponentialField, RadicalField
 from exactmha.heads import Canonical
 from exactmha.instance import head_text
 from exactmha.outcome import Outcome
+from exactmha.sequences import Token
 from exactmha.verify import Verification, power_of_two
 
 WIDTH = 110
@@ -87,7 +88,7 @@ def as_json(result: Verification) -> str:
 def as_text(result: Verification) -> str:
     """Return the report as plain text, the same bytes on every machine."""
     console = Console(file=io.StringIO(), width=WIDTH, color_system=None, highlight=False, markup=False, emoji=False)
-    for part in (_instance, _conditions, _ledger, _redraws, _claims, _heads):
+    for part in (_instance, _transcript, _conditions, _ledger, _redraws, _claims, _heads):
         part(result, console)
     output = console.file
     if not isinstance(output, io.StringIO):
@@ -137,6 +138,21 @@ def _instance(result: Verification, console: Console) -> None:
         most, precision = result.recovery.images_per_answer, result.recovery.precision
         console.print(f"Images       at most {most} per answer, modulo p^k, k ≤ {precision}")
     console.print()
+
+
+def _transcript(result: Verification, console: Console) -> None:
+    if not result.transcript:
+        return
+    table = _table("Query X (the last token is x_n)", "answer f(X)")
+    for sequence, answer in result.transcript:
+        tokens = ", ".join(_token_text(token) for token in sequence)
+        table.add_row(Text(_short(tokens)), Text(_short(str(answer))))
+    console.print(table)
+    console.print()
+
+
+def _token_text(token: Token) -> str:
+    return str(token[0]) if len(token) == 1 else f"({', '.join(map(str, token))})"
 
 
 def _table(*columns: str, right: tuple[str, ...] = ()) -> Table:

@@ -53,10 +53,11 @@ def command(
     """Check the exact-recovery theorem on INSTANCE, or on a random instance when no file is given."""
     from exactmha.cli import report
     from exactmha.conditions import Grid
-    from exactmha.random_instance import example as example_model
+    from exactmha.random_instance import example as find_example
     from exactmha.random_instance import random_model
     from exactmha.verify import verify
 
+    design = Grid(grid, grid) if grid else None
     chosen_field = ctx.get_parameter_source("field_name") is not click.core.ParameterSource.DEFAULT
     random_options = [heads is not None, dim is not None, chosen_field]
     if instance is not None or example is not None:
@@ -67,7 +68,11 @@ def command(
                 value=example or instance,
                 hint="give one of: a file, --example, or these options",
             )
-        model = load_model(instance, limits) if instance is not None else example_model(str(example))
+        if instance is not None:
+            model = load_model(instance, limits)
+        else:
+            chosen = find_example(str(example))
+            model, design = chosen.model, design or chosen.grid
     else:
         model = random_model(3 if heads is None else heads, 3 if dim is None else dim, field_name, seed, limits)
     bound = probability(failure_bound, limits)
@@ -76,7 +81,7 @@ def command(
             model,
             heads_bound=heads_bound,
             failure_bound=bound,
-            grid=Grid(grid, grid) if grid else None,
+            grid=design,
             seed=seed,
             redraw=not no_redraw,
             limits=limits,

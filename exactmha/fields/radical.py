@@ -183,12 +183,20 @@ class RadicalField:
         return linear_combination(scalar, units[: self.degree])
 
 
+def _reduction(beta: fmpq, prime: int) -> Place:
+    """Return Z/p² with β as the only generator: γ is regular where β is, since log γ = (log β)/N."""
+    modulus = prime**2
+    residue = int(beta.numerator) * pow(int(beta.denominator), -1, modulus) % modulus
+    return Place(prime, 2, (residue,), (1,))
+
+
 @cache
 def _public_primes(beta: fmpq, order: int) -> PublicPrimes:
     def accept(p: int) -> bool:
         if beta.numerator % p == 0 or beta.denominator % p == 0 or order % p == 0:
             return False
         residue = int(beta.numerator * pow(int(beta.denominator), -1, p) % p)
-        return pow(residue, (p - 1) // gcd(order, p - 1), p) == 1
+        has_root = pow(residue, (p - 1) // gcd(order, p - 1), p) == 1
+        return has_root and _reduction(beta, p).is_regular
 
     return PublicPrimes(accept)

@@ -126,4 +126,4 @@ class RationalField:
 
 @cache
 def _public_primes(base: tuple[int, ...]) -> PublicPrimes:
-    return PublicPrimes(lambda p: all(b % p for b in base))
+    return PublicPrimes(lambda p: all(b % p for b in base) and Place(p, 2, base, (1,)).is_regular)
