@@ -84,17 +84,17 @@ def _check_depth(text: str, file: str, limits: Limits) -> None:
             depth -= 1
 
 
+def check_writable(path: str | Path) -> None:
+    """Raise `InputError` when a file could not be written here; leaves nothing behind."""
+    descriptor, temporary = _temporary(path)
+    os.close(descriptor)
+    Path(temporary).unlink()
+
+
 def write_atomically(path: str | Path, text: str) -> None:
     """Write a text file so that an interruption leaves the old file or the new one, never half of either."""
     target = Path(path)
-    try:
-        if target.is_symlink() or (target.exists() and not target.is_file()):
-            raise InputError("is not a regular file", file=str(path), hint="give another output path")
-        descriptor, temporary = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.", suffix=".part")
-    except (OSError, ValueError) as error:
-        raise InputError(
-            f"cannot be written: {_reason(error)}", file=str(path), hint="choose a writable folder"
-        ) from None
+    descriptor, temporary = _temporary(path)
     try:
         with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
             stream.write(text)
@@ -103,11 +103,24 @@ def write_atomically(path: str | Path, text: str) -> None:
         os.chmod(temporary, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
         os.replace(temporary, target)
     except OSError as error:
-        raise InputError(
-            f"cannot be written: {_reason(error)}", file=str(path), hint="choose a writable folder"
-        ) from None
+        raise _unwritable(path, error) from None
     finally:
         Path(temporary).unlink(missing_ok=True)
+
+
+def _temporary(path: str | Path) -> tuple[int, str]:
+    """Create, next to `path`, the temporary file that is to replace it."""
+    target = Path(path)
+    try:
+        if target.is_symlink() or (target.exists() and not target.is_file()):
+            raise InputError("is not a regular file", file=str(path), hint="give another output path")
+        return tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.", suffix=".part")
+    except (OSError, ValueError) as error:
+        raise _unwritable(path, error) from None
+
+
+def _unwritable(path: str | Path, error: OSError | ValueError) -> InputError:
+    return InputError(f"cannot be written: {_reason(error)}", file=str(path), hint="choose a writable folder")
 
 
 def _reason(error: OSError | ValueError) -> str:

@@ -63,9 +63,15 @@ class _InstanceFile(BaseModel):
 
 def load(path: str | Path, limits: Limits = DEFAULT_LIMITS) -> Model:
     """Read an instance file; raises `InputError` naming file, field, value and what to do."""
-    data = parse_json(read_bytes(path, limits), file=str(path), limits=limits)
+    return load_with_source(path, limits)[0]
+
+
+def load_with_source(path: str | Path, limits: Limits = DEFAULT_LIMITS) -> tuple[Model, bytes]:
+    """Read an instance file once; return the model and the bytes it was read from."""
+    source = read_bytes(path, limits)
+    data = parse_json(source, file=str(path), limits=limits)
     try:
-        return from_dict(data, limits)
+        return from_dict(data, limits), source
     except InputError as error:
         raise error.located(file=str(path)) from None
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from typing import TYPE_CHECKING
 
 import click
 
@@ -12,13 +13,18 @@ from exactmha.cli.options import (
     field_option,
     json_option,
     limit_option,
-    load_model,
     probability,
     seed_option,
+    write_or_print,
 )
 from exactmha.errors import InputError
 from exactmha.limits import Limits
 from exactmha.outcome import exit_status
+
+if TYPE_CHECKING:
+    from exactmha.attention import Model
+    from exactmha.certificates.write import CertificateRecorder
+    from exactmha.conditions import Grid
 
 
 @click.command("verify")
@@ -31,6 +37,7 @@ from exactmha.outcome import exit_status
 @click.option("--heads-bound", type=click.IntRange(0, 10_000), help="Tell the learner only this bound H_0 ≥ H.")
 @click.option("--failure-bound", default="2^-40", show_default=True, help="Bound on the probability of a bad design.")
 @click.option("--grid", type=click.IntRange(2), help="Force the number of values of every token coordinate.")
+@click.option("--certificate", type=click.Path(), help="Write a certificate to this file when something was recovered.")
 @click.option("--no-redraw", is_flag=True, help="Stop at the first condition that fails instead of drawing again.")
 @json_option
 @limit_option
@@ -46,6 +53,7 @@ def command(
     heads_bound: int | None,
     failure_bound: str,
     grid: int | None,
+    certificate: str | None,
     no_redraw: bool,
     as_json: bool,
     limits: Limits,
@@ -53,42 +61,62 @@ def command(
     """Check the exact-recovery theorem on INSTANCE, or on a random instance when no file is given."""
     from exactmha.cli import report
     from exactmha.conditions import Grid
-    from exactmha.random_instance import example as find_example
-    from exactmha.random_instance import random_model
     from exactmha.verify import verify
 
-    design = Grid(grid, grid) if grid else None
     chosen_field = ctx.get_parameter_source("field_name") is not click.core.ParameterSource.DEFAULT
-    random_options = [heads is not None, dim is not None, chosen_field]
-    if instance is not None or example is not None:
-        if any(random_options) or (instance is not None and example is not None):
-            raise InputError(
-                "--heads, --dim and --field describe a random instance",
-                field="--example" if example else "INSTANCE",
-                value=example or instance,
-                hint="give one of: a file, --example, or these options",
-            )
-        if instance is not None:
-            model = load_model(instance, limits)
-        else:
-            chosen = find_example(str(example))
-            model, design = chosen.model, design or chosen.grid
-    else:
-        model = random_model(3 if heads is None else heads, 3 if dim is None else dim, field_name, seed, limits)
-    bound = probability(failure_bound, limits)
+    if sum((instance is not None, example is not None, heads is not None or dim is not None or chosen_field)) > 1:
+        raise InputError(
+            "--heads, --dim and --field describe a random instance",
+            field="--example" if example else "INSTANCE",
+            value=example or instance,
+            hint="give one of: a file, --example, or these options",
+        )
+    shape = (3 if heads is None else heads, 3 if dim is None else dim, field_name, seed)
+    model, source, design = _instance(instance, example, shape, limits)
+    recorder = _recorder(certificate)
     with _progress() as progress:
         result = verify(
             model,
             heads_bound=heads_bound,
-            failure_bound=bound,
-            grid=design,
+            failure_bound=probability(failure_bound, limits),
+            grid=Grid(grid, grid) if grid else design,
             seed=seed,
             redraw=not no_redraw,
             limits=limits,
             progress=progress,
+            recorder=recorder,
         )
+    if recorder is not None and result.recovery is not None:
+        write_or_print(recorder.text(result.recovery, model.field, source), certificate)
     click.echo(report.as_json(result) if as_json else report.as_text(result), nl=False)
     return exit_status(claim.outcome for claim in result.claims)
+
+
+def _instance(
+    path: str | None, example: str | None, shape: tuple[int, int, str, int], limits: Limits
+) -> tuple[Model, bytes, Grid | None]:
+    """Return the model, the bytes of its instance file, and the grid that an example asks for."""
+    from exactmha.instance import load_with_source, to_text
+    from exactmha.random_instance import example as find_example
+    from exactmha.random_instance import random_model
+
+    if path is not None:
+        return *load_with_source(path, limits), None
+    if example is not None:
+        found = find_example(example)
+        return found.model, to_text(found.model).encode(), found.grid
+    model = random_model(*shape, limits)
+    return model, to_text(model).encode(), None
+
+
+def _recorder(certificate: str | None) -> CertificateRecorder | None:
+    if certificate is None:
+        return None
+    from exactmha.certificates.write import CertificateRecorder
+    from exactmha.files import check_writable
+
+    check_writable(certificate)  # before the long run, not after it
+    return CertificateRecorder()
 
 
 @contextmanager

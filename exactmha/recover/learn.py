@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
 from typing import Protocol, TypeVar
@@ -12,7 +12,7 @@ from flint import fmpq
 
 from exactmha.conditions import CONDITIONS, Grid
 from exactmha.errors import ConditionFailed, InconsistentAnswers, InputError, Undecided
-from exactmha.fields.interface import Scalar, Value, add_scalars, dot
+from exactmha.fields.interface import Scalar, Value, add_exponents, add_scalars, dot
 from exactmha.heads import Head
 from exactmha.oracle import QueryOracle
 from exactmha.outcome import Outcome
@@ -33,7 +33,10 @@ DesignToken = tuple[str, int]
 
 @dataclass(frozen=True, slots=True)
 class Sampled:
-    """A profile that the final proof uses: its tokens, its answers, and what was proved from them."""
+    """A profile that the final proof uses: its tokens, its answers, and what was proved from them.
+
+    All profiles list their heads in one order, that of (b_1, u_1).
+    """
 
     stage: int
     b: IntToken
@@ -74,6 +77,8 @@ class Recovery:
 
     heads: tuple[Head, ...]
     """the canonical heads, sorted"""
+    labelled_heads: tuple[Head, ...]
+    """the same heads in the order in which every recorded profile lists them"""
     readout_sum: tuple[Scalar, ...]
     """s = Σ_h v_h"""
     head_count: int
@@ -160,6 +165,7 @@ def learn(
     ]
     return Recovery(
         heads=tuple(sorted(found, key=Head.sort_key)),
+        labelled_heads=tuple(found),
         readout_sum=total,
         head_count=len(found),
         told=told,
@@ -257,7 +263,7 @@ class _Run:
         b, u_1, u_i = self.design.b[0], self.design.u[0], self.design.u[i - 1]
         other = self._profile(2, f"(b_1, u_{i})", b, u_i, self.base())
         total = self._profile(3, f"(b_1, u_1+u_{i})", b, add(u_1, u_i), self.base())
-        return self._matched(other, match_displacements(first, other, total))
+        return self._matched(first, other, match_displacements(first, other, total))
 
     def later_row(self, row: Sequence[Profile], total: tuple[Scalar, ...], j: int) -> list[Profile]:
         """Return (b_j, u_i), i = 1..d, with their heads in the order of the first row."""
@@ -268,7 +274,7 @@ class _Run:
         for i, u in enumerate(self.design.u, 1):
             other = self._profile(4, f"(b_{j}, u_{i})", b_j, u, bases[0])
             both = self._profile(5, f"(b_1+b_{j}, u_{i})", b_sum, u, bases[1])
-            profiles.append(self._matched(other, match_final_tokens(row[i - 1], other, both)))
+            profiles.append(self._matched(row[i - 1], other, match_final_tokens(row[i - 1], other, both)))
         return profiles
 
     def check_base(self, total: tuple[Scalar, ...]) -> None:
@@ -303,9 +309,18 @@ class _Run:
             self._check("C3", seen)
         return profile
 
-    def _matched(self, other: Profile, order: Sequence[int]) -> Profile:
+    def _matched(self, first: Profile, other: Profile, order: Sequence[int]) -> Profile:
+        """Return `other` in the order of `first`; keep it and the sum profile, the last two asked, in that order."""
         self._check("C4", len(order) ** 2 * (len(order) - 1))
-        return other.permuted(order)
+        other = other.permuted(order)
+        products = [add_exponents(e, e2) for e, e2 in zip(first.exponents, other.exponents, strict=True)]
+        total = self._attempt[-1].profile
+        total = total.permuted([total.exponents.index(product) for product in products])
+        self._attempt[-2:] = [
+            replace(sampled, profile=profile)
+            for sampled, profile in zip(self._attempt[-2:], (other, total), strict=True)
+        ]
+        return other
 
     def _described(self) -> str:
         return f"at most {self.told} heads" if self.is_bound else f"{self.told} heads"

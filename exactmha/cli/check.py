@@ -1,0 +1,20 @@
+"""`exactmha check`."""
+
+from __future__ import annotations
+
+import click
+
+
+@click.command("check")
+@click.argument("file", type=click.Path())
+@click.option("--instance", type=click.Path(), help="Also prove that the answers are those of this instance file.")
+@click.option("--claim", help='Accept only this statement, e.g. \'{"heads": 3, "bound": false, "dim": 3}\'.')
+def command(file: str, instance: str | None, claim: str | None) -> int:
+    """Check the certificate FILE: exit status 0 accepted, 1 rejected, 2 unreadable.
+
+    Prints the exact statement proved and what it rests on, or the first step that fails and why.
+    """
+    from exactmha.certificates.checker import main
+
+    options = [("--instance", instance), ("--claim", claim)]
+    return main([file, *(part for name, value in options if value is not None for part in (name, value))])
