@@ -300,7 +300,7 @@ class RadicalField:
 
 
 class ExponentialField:
-    """K = Q(t), t = e^(√n/N). A value is a constant and terms c/(a + b t^n), a, b, n > 0 (proofs/zero-test-exponential)."""
+    """K = Q(t), t = e^(√n/N); a value is c_0 + Σ c/(a + b t^n), a, b, n > 0 (proofs/zero-test-exponential)."""
 
     rank = 1
     degree = 1
@@ -583,7 +583,8 @@ class Checker:
         H, d, told = self.heads, self.dim, self.told
         formula = (2, (2 * d * d - 1) * H * (H - 1) // 2, (2 * d - 1) * H, (d * d - 1) * H * H * (H - 1))
         given = fields(conditions, CONDITIONS, self._where())
-        if tuple(self.counts.values()) != formula or [type(x) for x in given] != [int] * 4 or tuple(given) != formula:
+        stated = tuple(integer(n, self._where()) for n in given)
+        if tuple(self.counts.values()) != formula or stated != formula:
             reject("conditions", f"the conditions must number {', '.join(map(str, formula))}")
         expected = 4 * told * d * d - 2 * told + 1
         if self.queries != expected or self.claim["queries"] != expected:
@@ -711,14 +712,14 @@ class Numbers:
     def add(self, left: Number, right: Number) -> Number:
         result = dict(left)
         for key, c in right.items():
-            same = key
+            same, scale = key, Fraction(1)
             if key[0] == "root" and key not in result:
                 for other in result:
                     factor = ratio(key, other) if other[0] == "root" else None
                     if factor is not None:
-                        same, c = other, c * factor
+                        same, scale = other, factor
                         break
-            result[same] = bounded(result.get(same, Fraction(0)) + c)
+            result[same] = bounded(result.get(same, Fraction(0)) + c * scale)
             if not result[same]:
                 del result[same]
         if len(result) > MOST_HEADS:

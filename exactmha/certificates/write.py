@@ -109,7 +109,7 @@ def _steps(recovery: Recovery, base: Any, profiles: list[dict[str, Any]]) -> lis
             matched(where[1, i], [j], [i], [1, j], [i])
     W = [[[[hexadecimal(x) for x in row] for row in matrix] for matrix in head.W] for head in recovery.labelled_heads]
     steps.append({"kind": "heads", "W": W})
-    steps.append({"kind": "conclusion", "conditions": dict(recovery.checked)})
+    steps.append({"kind": "conclusion", "conditions": {name: hexadecimal(count) for name, count in recovery.checked.items()}})
     return steps
 
 
