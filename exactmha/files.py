@@ -22,9 +22,10 @@ def read_bytes(path: str | Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
     except (OSError, ValueError) as error:
         reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
         raise InputError(f"cannot be read: {reason}", file=name, hint="give the path of a file you may read") from None
+    if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+        os.close(descriptor)
+        raise InputError("is not a regular file", file=name, hint="give a file, not a folder or a device")
     with os.fdopen(descriptor, "rb") as stream:
-        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-            raise InputError("is not a regular file", file=name, hint="give a file, not a folder or a device")
         data = stream.read(limits.file_bytes + 1)
     if len(data) > limits.file_bytes:
         raise LimitError(f"is larger than {limits.file_bytes} bytes", file=name, hint="see --limit file_bytes")

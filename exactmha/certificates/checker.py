@@ -57,9 +57,10 @@ def reject(reason: str, message: str) -> NoReturn:
 def read_file(path: str) -> bytes:
     try:
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
+        if not stat.S_ISREG(os.fstat(descriptor).st_mode):
+            os.close(descriptor)
+            raise Unreadable(f"{path}: is not a regular file")
         with os.fdopen(descriptor, "rb") as stream:
-            if not stat.S_ISREG(os.fstat(descriptor).st_mode):
-                raise Unreadable(f"{path}: is not a regular file")
             data = stream.read(MOST_BYTES + 1)
     except (OSError, ValueError) as error:
         raise Unreadable(f"{path}: cannot be read: {getattr(error, 'strerror', None) or error}") from None
@@ -1070,7 +1071,7 @@ def main(arguments: list[str]) -> int:
         print(f"REJECTED: {error.step}: {error.reason}: {error}")
         return 1
     except Unreadable as error:
-        print(f"error: {error}", file=sys.stderr)
+        print(f"error: {str(error).replace(paths[0], paths[0][:200])}", file=sys.stderr)
         return 2
     except (MemoryError, RecursionError):
         print(f"error: {paths[0]}: is too large to check", file=sys.stderr)

@@ -109,7 +109,9 @@ def _steps(recovery: Recovery, base: Any, profiles: list[dict[str, Any]]) -> lis
             matched(where[1, i], [j], [i], [1, j], [i])
     W = [[[[hexadecimal(x) for x in row] for row in matrix] for matrix in head.W] for head in recovery.labelled_heads]
     steps.append({"kind": "heads", "W": W})
-    steps.append({"kind": "conclusion", "conditions": {name: hexadecimal(count) for name, count in recovery.checked.items()}})
+    steps.append(
+        {"kind": "conclusion", "conditions": {name: hexadecimal(count) for name, count in recovery.checked.items()}}
+    )
     return steps
 
 
@@ -159,10 +161,8 @@ def _exponential_text(value: ExponentialValue) -> list[Any]:
         else:
             terms.append((int(powers[0]), integers[0], integers[1], c))
     terms.sort(key=lambda term: term[:3])
-    return [
-        hexadecimal(constant),
-        *([hexadecimal(c), hexadecimal(a), hexadecimal(n), hexadecimal(b)] for n, a, b, c in terms),
-    ]
+    written = [[hexadecimal(c), hexadecimal(a), hexadecimal(n), hexadecimal(b)] for n, a, b, c in terms]
+    return [hexadecimal(constant), *written]
 
 
 __all__: Sequence[str] = ["FORMAT", "CertificateRecorder"]

@@ -9,7 +9,7 @@ from exactmha.limits import Limits
 
 
 @click.command("canonical")
-@click.argument("instance", type=click.Path())
+@click.argument("instance")
 @output_option
 @limit_option
 def command(instance: str, output: str | None, limits: Limits) -> None:

@@ -78,9 +78,18 @@ def run(arguments: list[str] | None = None) -> int:
         click.echo("interrupted", err=True)
         return INTERRUPTED
     except BrokenPipeError:
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())  # nothing more can be flushed to the closed pipe
+        _drop_output()
         return 0
+    except OSError as error:
+        _drop_output()
+        click.echo(f"error: standard output: {error.strerror}", err=True)
+        return EXIT_BAD_INPUT
     return int(status or 0)
+
+
+def _drop_output() -> None:
+    """Send what is left in the buffer nowhere, so that the interpreter does not try to flush it again at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
 
 
 def main() -> NoReturn:

@@ -67,9 +67,7 @@ def json_option(function: F) -> F:
 
 def output_option(function: F) -> F:
     """Add -o / --output."""
-    return click.option("-o", "--output", type=click.Path(), help="Write to this file instead of standard output.")(
-        function
-    )
+    return click.option("-o", "--output", help="Write to this file instead of standard output.")(function)
 
 
 def field_option(function: F) -> F:

@@ -18,7 +18,7 @@ _WHERE = "--tokens"
 
 
 @click.command("query")
-@click.argument("instance", type=click.Path())
+@click.argument("instance")
 @click.option("--tokens", required=True, help='The sequence, e.g. \'[["1","2"],["0","1/3"]]\'; the last token is x_n.')
 @click.option(
     "--digits", type=click.IntRange(1, 10_000), default=30, show_default=True, help="Digits of the enclosure."

@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 
 
 @click.command("verify")
-@click.argument("instance", type=click.Path(), required=False)
+@click.argument("instance", required=False)
 @click.option("--example", help="Verify a built-in teaching example, such as two-heads-1d.")
 @click.option("--heads", type=int, help="Number H of heads of the random instance.  [default: 3]")
 @click.option("--dim", type=int, help="Dimension d of the random instance.  [default: 3]")
@@ -37,7 +37,7 @@ if TYPE_CHECKING:
 @click.option("--heads-bound", type=click.IntRange(0, 10_000), help="Tell the learner only this bound H_0 ≥ H.")
 @click.option("--failure-bound", default="2^-40", show_default=True, help="Bound on the probability of a bad design.")
 @click.option("--grid", type=click.IntRange(2), help="Force the number of values of every token coordinate.")
-@click.option("--certificate", type=click.Path(), help="Write a certificate to this file when something was recovered.")
+@click.option("--certificate", help="Write a certificate to this file when something was recovered.")
 @click.option("--no-redraw", is_flag=True, help="Stop at the first condition that fails instead of drawing again.")
 @json_option
 @limit_option
