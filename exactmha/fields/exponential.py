@@ -11,7 +11,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
-from math import lcm, prod
+from math import gcd, lcm, prod
 
 from flint import arb, fmpq, fmpq_mpoly_ctx, fmpz
 
@@ -19,7 +19,7 @@ from exactmha.errors import BadPlace, Undecided
 from exactmha.fields.interface import Exponent, Scalar
 from exactmha.fields.model_field import HeadWeights
 from exactmha.fields.values import ExactValue, linear_combination
-from exactmha.modular.places import Place, PublicPrimes, inverse, rational_image
+from exactmha.modular.places import Place, PublicPrimes, inverse
 from exactmha.outcome import Outcome
 
 Power = int | Fraction
@@ -60,6 +60,27 @@ def _add_term(terms: Terms, shift: Power, denominator: Denominator, coefficient:
         terms[key] = coefficient
     elif total is not None:
         del terms[key]
+
+
+def _add_share(terms: Terms, scale: fmpq, count: int, others: int, n: Power) -> fmpq:
+    """Add scale·m t^n/(o + m t^n) for m = `count`, o = `others`; return the part that is constant instead of adding it."""
+    common = gcd(count, others)
+    m, o = count // common, others // common
+    if n == 0:
+        return scale * fmpq(m, m + o)
+    if n > 0:  # scale·(1 − o/(o + m t^n))
+        key, coefficient, constant = (0, ((n,), (o, m))), -scale * o, scale
+    else:  # scale·m/(m + o t^{−n})
+        key, coefficient, constant = (0, ((-n,), (m, o))), scale * m, fmpq(0)
+    if coefficient != 0:
+        total = terms.get(key)
+        if total is not None:
+            coefficient += total
+        if coefficient != 0:
+            terms[key] = coefficient
+        else:
+            del terms[key]
+    return constant
 
 
 def _normalised(polynomial: Mapping[Power, fmpq]) -> tuple[Power, fmpq, Denominator]:
@@ -166,14 +187,23 @@ class ExponentialValue(ExactValue):
         return {n: c for n, c in total.items() if c != 0}, denominators
 
     def _inverse(self) -> ExponentialValue:
+        if self.terms and all(d == ONE for _, d in self.terms):  # a Laurent polynomial: nothing to expand
+            shift, scale, new = _normalised({m: c for (m, _), c in self.terms.items()})
+            terms: Terms = {}
+            _add_term(terms, -shift, new, 1 / scale)
+            return ExponentialValue(self.field, terms)
         if self.is_zero() is not Outcome.FAILS:
             raise ZeroDivisionError("division by zero in Q(t)")
         numerator, denominators = self._common_fraction()
         shift, scale, new = _normalised(numerator)
-        terms: Terms = {}
+        terms = {}
         for n, c in _expanded([_polynomial(d) for d in denominators]).items():
             _add_term(terms, n - shift, new, c / scale)
         return ExponentialValue(self.field, terms)
+
+    def equals(self, other: ExponentialValue) -> Outcome:
+        """Decide whether two values are the same element of K; those written alike are the same at once."""
+        return Outcome.HOLDS if self.terms == other.terms else super().equals(other)
 
     def _is_independent(self) -> bool:
         """True when every term is a constant or c/(a + b t^n) with a, b > 0: these are independent over Q."""
@@ -243,19 +273,20 @@ def _rescaled(key: tuple[Power, Denominator], scale: int) -> tuple[Power, Denomi
 
 def _image(terms: Mapping[tuple[Power, Denominator], fmpq], place: Place) -> fmpz:
     """Return Σ c·t^m/D under t ↦ 3; all powers must be integers."""
-    t, modulus = place.generators[0], place.modulus
-    total = fmpz(0)
+    power, modulus = place.power, place.modulus
+    top, bottom = fmpz(0), fmpz(1)  # one fraction, so that one inversion is enough
     for (m, (powers, integers)), c in terms.items():
-        image = rational_image(c, place)
+        numerator, denominator = c.numerator, c.denominator
         if powers:
-            bottom = fmpz(integers[0])
+            value = fmpz(integers[0])
             for n, c_n in zip(powers, integers[1:], strict=True):
-                bottom += c_n * pow(t, int(n), modulus)
-            image = image * inverse(bottom % modulus, place)
+                value += c_n * power(int(n))
+            denominator = denominator * value % modulus
         if m:
-            image = image * pow(t, int(m), modulus)
-        total += image
-    return total % modulus
+            numerator = numerator * power(int(m))
+        top = (top * denominator + numerator * bottom) % modulus
+        bottom = bottom * denominator % modulus
+    return top * inverse(bottom, place) % modulus
 
 
 def _exponential(n: Power, unit: arb) -> arb:
@@ -292,11 +323,26 @@ class ExponentialField:
 
     def place(self, index: int, precision: int) -> Place:
         """Return the index-th public prime, with t ↦ 3."""
-        return Place(_public_primes()[index], precision, (_T_IMAGE,), (1,))
+        return _place(index, precision)
+
+    def profile_value(self, count: int, exponents: Sequence[Exponent], residues: Sequence[Scalar]) -> ExponentialValue:
+        """Return Σ_h c_h·k r_h/(1 + k r_h), k = `count`: what the value operations give, in fewer steps."""
+        terms: Terms = {}
+        constant = fmpq(0)
+        for (n,), (c,) in zip(exponents, residues, strict=True):
+            constant += _add_share(terms, c, count, 1, n)
+        _add_term(terms, 0, ONE, constant)
+        return ExponentialValue(self, terms)
 
     def attention(self, counts: Sequence[int], heads: Iterable[HeadWeights]) -> ExponentialValue:
         """Return Σ_h Σ_i m_i w_{h,i} y_{h,i} / Σ_i m_i w_{h,i}, w the monomials of the exponents."""
         terms: Terms = {}
+        if len(counts) == 2:  # copies of one token, then the last one
+            constant = fmpq(0)
+            for ((n,), _), ((y,), (y_last,)) in heads:
+                constant += y_last + _add_share(terms, y - y_last, counts[0], counts[1], n)
+            _add_term(terms, 0, ONE, constant)
+            return ExponentialValue(self, terms)
         for exponents, values in heads:
             bottom: Polynomial = {}
             top: Polynomial = {}
@@ -336,6 +382,11 @@ class ExponentialField:
     def scalar_text(self, scalar: Scalar) -> str:
         """Return a scalar in the instance grammar."""
         return str(scalar[0])
+
+
+@cache
+def _place(index: int, precision: int) -> Place:
+    return Place(_public_primes()[index], precision, (_T_IMAGE,), (1,))
 
 
 @cache

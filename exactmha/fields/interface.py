@@ -9,7 +9,7 @@ that uses only these commutes with field homomorphisms, as the one of the theore
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Protocol, Self
+from typing import Protocol, Self, runtime_checkable
 
 from flint import fmpq
 
@@ -78,6 +78,15 @@ class Field(Protocol):
 
     def place(self, index: int, precision: int) -> Place:
         """Return the public place number `index` at p-adic precision `precision`."""
+        ...
+
+
+@runtime_checkable
+class ProfileField(Protocol):
+    """A field that computes values of form (P) faster than the operations of `Value` would; the result is the same."""
+
+    def profile_value(self, count: int, exponents: Sequence[Exponent], residues: Sequence[Scalar]) -> Value:
+        """Return Σ_h c_h·k r_h/(1 + k r_h) for k = `count`."""
         ...
 
 

@@ -9,7 +9,7 @@ from flint import fmpq, fmpz, fmpz_mod_ctx, fmpz_mod_mat, nmod_poly
 
 from exactmha.errors import BadPlace, ExactMHAError
 from exactmha.modular.places import Place, inverse, lift_root
-from exactmha.modular.pole_polynomial import head_rank, pole_polynomial, slopes
+from exactmha.modular.pole_polynomial import head_rank, moments, pole_polynomial, slopes
 
 
 class MorePrecision(ExactMHAError):
@@ -31,11 +31,14 @@ def guess_profile(samples: Sequence[int], place: Place) -> Guess:
     `MorePrecision` when poles or residues do not lift at this precision.
     """
     g = slopes(samples, place)
-    heads = head_rank(g, place)
+    mu = moments(g, len(g) // 2, place)
+    heads = head_rank(mu, place)
     if heads == 0:
         return Guess((), ())
+    if 2 * heads < len(g):
+        mu = moments(g, heads, place)
     try:
-        poles = _poles(pole_polynomial(g, heads, place), place)
+        poles = _poles(pole_polynomial(mu, place), place)
         residues = _residues(g, poles, place)
     except ZeroDivisionError:
         raise BadPlace(f"the system is singular modulo {place.prime}") from None

@@ -14,6 +14,7 @@ from flint import fmpq, fmpz, fmpz_mat, nmod_poly
 from exactmha.errors import BadPlace
 
 _PRIME_BITS = 62
+_POWERS_KEPT = 4096
 _MARGIN_BITS = 32
 """A lifted number is only believed when it is this much smaller than chance would make it."""
 
@@ -96,6 +97,16 @@ class Place:
         self.modulus = fmpz(prime) ** precision
         self.generators = tuple(fmpz(g) for g in generators)
         self.scalars = tuple(fmpz(s) for s in scalars)
+        self._powers: dict[int, fmpz] = {}
+
+    def power(self, exponent: int) -> fmpz:
+        """Return φ(generator^exponent) for the only generator; the latest powers are remembered."""
+        found = self._powers.get(exponent)
+        if found is None:
+            if len(self._powers) >= _POWERS_KEPT:
+                self._powers.clear()
+            found = self._powers[exponent] = pow(self.generators[0], exponent, self.modulus)
+        return found
 
     def monomial(self, exponent: Sequence[int]) -> int:
         """Return φ(Π generator_j^{e_j})."""

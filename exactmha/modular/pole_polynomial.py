@@ -10,7 +10,7 @@ in the moments Σ_k w_k g_k k^s.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from functools import cache
+from functools import lru_cache
 from math import comb
 
 from flint import fmpz, fmpz_mod_ctx, fmpz_mod_mat, nmod_mat
@@ -28,37 +28,36 @@ def _inverse_integer(k: int, place: Place) -> fmpz:
     return pow(fmpz(k), -1, place.modulus)
 
 
-@cache
-def _weighted_powers(half: int) -> list[list[int]]:
-    """Return the matrix w_k k^s, k = 1..2·half, s = 0..2·half."""
+@lru_cache(maxsize=256)
+def _weighted_powers(half: int, modulus: int) -> fmpz_mod_mat:
+    """Return the matrix w_k k^s modulo p^k, k = 1..2·half, s = 0..2·half."""
     nodes = range(1, 2 * half + 1)
-    return [[(-1) ** k * comb(2 * half - 1, k - 1) * k**s for s in range(2 * half + 1)] for k in nodes]
+    rows = [[(-1) ** k * comb(2 * half - 1, k - 1) * k**s for s in range(2 * half + 1)] for k in nodes]
+    return fmpz_mod_mat(rows, fmpz_mod_ctx(modulus))
 
 
 def moments(g: Sequence[fmpz], half: int, place: Place) -> list[fmpz]:
     """Return Σ_{k ≤ 2·half} w_k g_k k^s for s = 0..2·half."""
-    context = fmpz_mod_ctx(place.modulus)
-    row = fmpz_mod_mat(1, 2 * half, list(g[: 2 * half]), context)
-    table = fmpz_mod_mat(_weighted_powers(half), context)
+    row = fmpz_mod_mat(1, 2 * half, list(g[: 2 * half]), fmpz_mod_ctx(place.modulus))
+    table = _weighted_powers(half, int(place.modulus))
     return [fmpz(int(x)) for x in (row * table).entries()]
 
 
-def head_rank(g: Sequence[fmpz], place: Place) -> int:
+def head_rank(mu: Sequence[fmpz], place: Place) -> int:
     """Return the rank modulo p of the Hankel matrix of all moments: a guess of the number of visible heads."""
-    half = len(g) // 2
-    if half == 0:
-        return 0
-    mu = [int(x % place.prime) for x in moments(g, half, place)]
-    return int(nmod_mat(half, half + 1, [mu[i + j] for i in range(half) for j in range(half + 1)], place.prime).rank())
+    half = len(mu) // 2
+    residues = [int(x % place.prime) for x in mu]
+    hankel = [residues[i + j] for i in range(half) for j in range(half + 1)]
+    return int(nmod_mat(half, half + 1, hankel, place.prime).rank()) if half else 0
 
 
-def pole_polynomial(g: Sequence[fmpz], heads: int, place: Place) -> list[fmpz]:
-    """Return q_0 = 1, q_1, …, q_heads in Z/p^k with Q·g a polynomial of degree < heads on the first 2·heads nodes.
+def pole_polynomial(mu: Sequence[fmpz], place: Place) -> list[fmpz]:
+    """Return q_0 = 1, q_1, …, q_n in Z/p^k with Q·g a polynomial of degree < n on the 2n nodes of the moments.
 
     Raises `ZeroDivisionError` when the system is singular modulo p.
     """
-    mu = moments(g, heads, place)
+    size = len(mu) // 2
     context = fmpz_mod_ctx(place.modulus)
-    hankel = fmpz_mod_mat(heads, heads, [mu[i + j] for i in range(heads) for j in range(1, heads + 1)], context)
-    right = fmpz_mod_mat(heads, 1, [-mu[i] for i in range(heads)], context)
+    hankel = fmpz_mod_mat(size, size, [mu[i + j] for i in range(size) for j in range(1, size + 1)], context)
+    right = fmpz_mod_mat(size, 1, [-mu[i] for i in range(size)], context)
     return [fmpz(1), *(fmpz(int(x)) for x in hankel.solve(right).entries())]

@@ -8,7 +8,7 @@ from exactmha.errors import BadPlace, NoInterpolant, Undecided
 from exactmha.fields.interface import Field, Value
 from exactmha.modular.guess import Guess, MorePrecision, guess_profile
 from exactmha.outcome import Outcome
-from exactmha.recover.profile import Profile, form
+from exactmha.recover.profile import Profile, profile_values
 
 PRECISIONS = (3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 """p-adic precisions tried in turn."""
@@ -21,6 +21,7 @@ class Separator:
 
     def __init__(self, field: Field, first_place: int = 0) -> None:
         self._field, self._first_place, self._level = field, first_place, 0
+        self._profile_value = profile_values(field)
         self.most_images = 0
         """the largest number of images asked of one answer"""
         self.precision = PRECISIONS[0]
@@ -62,7 +63,7 @@ class Separator:
         if len(set(guess.exponents)) != len(guess.exponents) or not all(any(c) for c in guess.residues):
             return False
         for k, answer in enumerate(answers, 1):
-            outcome = (answer - base).equals(form(self._field, k, guess.exponents, guess.residues))
+            outcome = answer.equals(base + self._profile_value(k, guess.exponents, guess.residues))
             if outcome is Outcome.UNDECIDED:
                 raise Undecided("an answer cannot be compared with its interpolant within the size budget")
             if outcome is Outcome.FAILS:
