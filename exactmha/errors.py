@@ -33,7 +33,7 @@ class InputError(ExactMHAError):
         super().__init__(problem)
 
     def __str__(self) -> str:
-        where = ": ".join(part for part in (self.file and shorten(self.file, 200), self.field) if part)
+        where = ": ".join(shorten(part, 200) for part in (self.file, self.field) if part)
         given = "" if self.value is None else f" (given: {shorten(self.value)})"
         hint = f"; {self.hint}" if self.hint else ""
         return f"{where}: {self.problem}{given}{hint}" if where else f"{self.problem}{given}{hint}"

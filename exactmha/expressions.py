@@ -103,13 +103,14 @@ _TOKEN = re.compile(r"\s*(?:(\d+(?:\.\d+)?(?:[eE][+-]?\d+)?)|([A-Za-z_]\w*)|([-+
 
 
 def _tokens(text: str) -> list[str]:
-    found, position = [], 0
-    while position < len(text.rstrip()):
+    found, position, end = [], 0, len(text.rstrip())
+    while position < end:
         match = _TOKEN.match(text, position)
         if match is None:
+            rest = text[position:].lstrip()
             raise InputError(
-                f"unexpected character at position {position + 1}",
-                value=text[position:].lstrip()[:20],
+                f"unexpected character at position {len(text) - len(rest) + 1}",
+                value=rest[:20],
                 hint="use digits, . + - * / ^ ( ) and log(q), sqrt(n), root(n,N)",
             )
         found.append(match.group(match.lastindex or 0))
@@ -197,6 +198,8 @@ class _Parser:
             inner = self.sum()
             self.take(")")
             return inner
+        if not token[0].isalpha() and token[0] != "_":
+            raise InputError(f"expected a number, a function or '(' but found {token}", hint="check the expression")
         if token not in FUNCTIONS:
             raise InputError("unknown name", value=token, hint=f"known functions: {', '.join(FUNCTIONS)}")
         self.take("(")
@@ -281,6 +284,6 @@ def checked_power(value: fmpq, exponent: int, limits: Limits) -> fmpq:
     """Return value^exponent, refusing before the work when the result would pass `limits.number_digits`."""
     if value == 0 and exponent < 0:
         raise InputError("division by zero", value=f"0^{exponent}")
-    if value.height_bits() > 1 and value.height_bits() * abs(exponent) > limits.number_bits:
+    if value.height_bits() > 1 and (value.height_bits() - 1) * abs(exponent) > limits.number_bits:
         raise LimitError(f"a power has more than {limits.number_digits} digits", hint="see --limit number_digits")
     return value**exponent

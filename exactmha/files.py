@@ -111,13 +111,21 @@ def write_atomically(path: str | Path, text: str) -> None:
 
 def _temporary(path: str | Path) -> tuple[int, str]:
     """Create, next to `path`, the temporary file that is to replace it."""
-    target = Path(path)
     try:
-        if target.is_symlink() or (target.exists() and not target.is_file()):
+        if _exists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
             raise InputError("is not a regular file", file=str(path), hint="give another output path")
-        return tempfile.mkstemp(dir=target.parent, prefix=f".{target.name[:100]}.", suffix=".part")
+        return tempfile.mkstemp(dir=Path(path).parent, prefix=".exactmha-", suffix=".part")
     except (OSError, ValueError) as error:
         raise _unwritable(path, error) from None
+
+
+def _exists(path: str | Path) -> bool:
+    """Return whether `path` names anything; unlike `os.path.lexists`, errors other than absence are raised."""
+    try:
+        os.lstat(path)
+    except FileNotFoundError:
+        return False
+    return True
 
 
 def _unwritable(path: str | Path, error: OSError | ValueError) -> InputError:

@@ -101,7 +101,7 @@ def from_dict(data: Any, limits: Limits = DEFAULT_LIMITS) -> Model:
         [(f"heads[{h}].v[{i}]", reader.tree(text, f"heads[{h}].v[{i}]")) for i, text in enumerate(head.v)]
         for h, head in enumerate(content.heads)
     ]
-    field, numbers = _Inference(entries, [tree for v in readouts for _, tree in v], limits).choose(content.field)
+    field, numbers = _Inference(entries, [pair for v in readouts for pair in v], limits).choose(content.field)
     heads = []
     per_head = content.dim**2
     for h, v in enumerate(readouts):
@@ -189,24 +189,14 @@ def _scalar(tree: Node, where: str, field: ExactField, limits: Limits) -> Scalar
 class _Inference:
     """Finds the field of an instance: all logarithms and roots as vectors over one coprime base."""
 
-    def __init__(self, entries: Sequence[_Entry], readouts: Iterable[Node], limits: Limits) -> None:
+    def __init__(self, entries: Sequence[_Entry], readouts: Iterable[tuple[str, Node]], limits: Limits) -> None:
         self.entries, self.limits = entries, limits
-        algebra = FormAlgebra(limits)
-        self.roots = [
-            radical
-            for tree in readouts
-            for call in calls(tree)
-            if call.name in ("sqrt", "root")
-            for radical in algebra.call(call.name, call.arguments).radicals
-            if radical
-        ]
+        self.roots = [(where, radical) for where, tree in readouts for radical in _radicals(tree, where, limits)]
         arguments = {q for entry in entries for q in entry.form.logs}
-        self.base = coprime_base(
-            [*arguments, *(fmpq(p) for radical in self.roots for p, _ in radical)], limits.log_bases
-        )
+        primes = [fmpq(p) for _, radical in self.roots for p, _ in radical]
+        self.base = coprime_base([*arguments, *primes], limits.log_bases)
         self._coordinates = {q: coordinates(q, self.base) for q in arguments}
         self.vectors = [self._vector(entry.form) for entry in entries]
-        self.root_vectors = [self._root_vector(radical) for radical in self.roots]
 
     def _root_vector(self, radical: Radical) -> tuple[fmpq, ...]:
         total = [fmpq(0)] * len(self.base)
@@ -279,41 +269,59 @@ class _Inference:
         return RationalField(base, max(bits, default=1) or 1), numbers
 
     def _radical(self) -> tuple[ExactField, Coordinates]:
-        directions = [v for v in [*self.vectors, *self.root_vectors] if any(x != 0 for x in v)]
+        roots = [(where, self._root_vector(radical)) for where, radical in self.roots]
+        directions = [v for v in [*self.vectors, *(vector for _, vector in roots)] if any(x != 0 for x in v)]
         if not directions:
             return RadicalField(fmpq(2), 1), [(fmpq(0),)] * len(self.vectors)
         direction = _primitive(directions[0])
-        pivot = next(i for i, x in enumerate(direction) if x)
         beta = fmpq(1)
         for b, e in zip(self.base, direction, strict=True):
             beta *= fmpq(b) ** e
-        sign = 1 if beta > 1 else -1
-        numbers: Coordinates = []
-        multiples: Coordinates = []
-        for entry, vector in zip(self.entries, self.vectors, strict=True):
-            numbers.append((self._multiple(vector, direction, pivot, entry.where) * sign,))
-        for vector in self.root_vectors:
-            multiples.append((self._multiple(vector, direction, pivot, "v"),))
-        order = _common_denominator([*numbers, *multiples])
+        if beta < 1:
+            direction, beta = [-e for e in direction], 1 / beta
+        numbers: Coordinates = [
+            (self._multiple(vector, direction, entry.where),)
+            for entry, vector in zip(self.entries, self.vectors, strict=True)
+        ]
+        order = lcm(_common_denominator(numbers), _common_denominator(vector for _, vector in roots))
         if order > self.limits.root_order:
             raise LimitError(
                 f"the radical field has degree {order}, above {self.limits.root_order}",
                 field="heads",
                 hint="see --limit root_order",
             )
+        powers: Coordinates = [(self._power(vector, direction, order, where),) for where, vector in roots]
         largest = max((abs(x) for (x,) in numbers), default=fmpq(0))
-        bits = int((largest * (beta**sign).height_bits()).ceil()) or 1
-        return RadicalField(beta**sign, order, bits), numbers
+        bits = int((largest * beta.height_bits()).ceil()) or 1
+        return RadicalField(beta, _common_denominator([*numbers, *powers]), bits), numbers
 
-    def _multiple(self, vector: Sequence[fmpq], direction: Sequence[int], pivot: int, where: str) -> fmpq:
+    def _power(self, vector: Sequence[fmpq], direction: Sequence[int], order: int, where: str) -> fmpq:
+        """Return q = j/order with the root a rational multiple of β^q: exponents are equal modulo integers."""
+        for j in range(order):
+            if all((x - fmpq(j * e, order)).denominator == 1 for x, e in zip(vector, direction, strict=True)):
+                return fmpq(j, order)
+        raise InputError("a root lies outside the field that W generates", field=where, hint=SUPPORTED)
+
+    def _multiple(self, vector: Sequence[fmpq], direction: Sequence[int], where: str) -> fmpq:
+        pivot = next(i for i, e in enumerate(direction) if e)
         factor = vector[pivot] / direction[pivot]
         if any(x != factor * e for x, e in zip(vector, direction, strict=True)):
             raise InputError(
-                "logarithms and roots are neither integer combinations nor multiples of one logarithm",
+                "W holds neither integer combinations of logarithms nor multiples of one logarithm",
                 field=where,
                 hint=SUPPORTED,
             )
         return factor
+
+
+def _radicals(tree: Node, where: str, limits: Limits) -> list[Radical]:
+    """Return the irrational roots that an entry of v names."""
+    algebra = FormAlgebra(limits)
+    try:
+        forms = [algebra.call(call.name, call.arguments) for call in calls(tree) if call.name in ("sqrt", "root")]
+    except InputError as error:
+        raise error.located(field=where) from None
+    return [radical for form in forms for radical in form.radicals if radical]
 
 
 def _primitive(vector: Sequence[fmpq]) -> list[int]:

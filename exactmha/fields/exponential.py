@@ -63,7 +63,7 @@ def _add_term(terms: Terms, shift: Power, denominator: Denominator, coefficient:
 
 
 def _add_share(terms: Terms, scale: fmpq, count: int, others: int, n: Power) -> fmpq:
-    """Add scale·m t^n/(o + m t^n) for m = `count`, o = `others`; return the part that is constant instead of adding it."""
+    """Add scale·m t^n/(o + m t^n), m = `count`, o = `others`; the constant part is returned, not added."""
     common = gcd(count, others)
     m, o = count // common, others // common
     if n == 0:
@@ -192,7 +192,10 @@ class ExponentialValue(ExactValue):
             terms: Terms = {}
             _add_term(terms, -shift, new, 1 / scale)
             return ExponentialValue(self.field, terms)
-        if self.is_zero() is not Outcome.FAILS:
+        outcome = self.is_zero()
+        if outcome is Outcome.UNDECIDED:
+            raise Undecided("whether a divisor is zero is beyond the size budget")
+        if outcome is Outcome.HOLDS:
             raise ZeroDivisionError("division by zero in Q(t)")
         numerator, denominators = self._common_fraction()
         shift, scale, new = _normalised(numerator)

@@ -27,7 +27,7 @@ class Profile:
 
 
 def profile_values(field: Field) -> Callable[[int, Sequence[Exponent], Sequence[Scalar]], Value]:
-    """Return the function (k, exponents, residues) ↦ Σ_h c_h·k r_h/(1 + k r_h): the field's own, if it has a faster one."""
+    """Return (k, exponents, residues) ↦ Σ_h c_h·k r_h/(1 + k r_h): the field's own function, if it has a faster one."""
     return field.profile_value if isinstance(field, ProfileField) else partial(form, field)
 
 

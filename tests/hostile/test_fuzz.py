@@ -17,7 +17,7 @@ INSTANCES = [
     '{"format":"exactmha/instance/1","dim":1,"heads":[{"W":[["sqrt(8)"]],"v":["0.25e1"]}]}',
 ]
 FRAGMENTS = [
-    *'1 0 - /0 ^ ( ) log( sqrt( root( , e99999 " [ ] { } null true \\u0000 é NaN * + .'.split(),
+    *['1', '0', '-', '/0', '^', '(', ')', 'log(', 'sqrt(', 'root(', ',', 'e99999', '"', '[', ']', '{', '}', 'null', 'true', '\\u0000', 'é', 'NaN', '*', '+', '.'],
     " ",
     "\x00",
     "9" * 400,
