@@ -143,14 +143,7 @@ class RadicalField:
 
     def place(self, index: int, precision: int) -> Place:
         """Return the index-th public prime at which β has an N-th root; γ goes to the least one, lifted."""
-        prime = _public_primes(self.beta, self.denominator)[index]
-        gamma = root_modulo(self.beta, self.denominator, prime, precision)
-        if gamma is None:
-            raise AssertionError("the public list holds only primes with a root")
-        scalars, modulus = [1], prime**precision
-        for _ in range(self.degree - 1):
-            scalars.append(scalars[-1] * gamma % modulus)
-        return Place(prime, precision, (gamma,), scalars)
+        return _place(self.beta, self.denominator, index, precision)
 
     def attention(self, counts: Sequence[int], heads: Iterable[HeadWeights]) -> RadicalValue:
         """Return Σ_h Σ_i m_i w_{h,i} y_{h,i} / Σ_i m_i w_{h,i}, w the monomials of the exponents."""
@@ -181,6 +174,18 @@ class RadicalField:
         root = f"root({self.beta},{self.denominator})"
         units = ["1", root, *(f"{root}^{i}" for i in range(2, self.degree))]
         return linear_combination(scalar, units[: self.degree])
+
+
+@cache
+def _place(beta: fmpq, order: int, index: int, precision: int) -> Place:
+    prime = _public_primes(beta, order)[index]
+    gamma = root_modulo(beta, order, prime, precision)
+    if gamma is None:
+        raise AssertionError("the public list holds only primes with a root")
+    scalars, modulus = [1], prime**precision
+    for _ in range(order - 1):
+        scalars.append(scalars[-1] * gamma % modulus)
+    return Place(prime, precision, (gamma,), scalars)
 
 
 def _reduction(beta: fmpq, prime: int) -> Place:

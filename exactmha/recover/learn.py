@@ -21,7 +21,7 @@ from exactmha.recover.design import DEFAULT_FAILURE_BOUND, Design, default_grid,
 from exactmha.recover.match import match_displacements, match_final_tokens
 from exactmha.recover.profile import Profile
 from exactmha.recover.sample import IntToken, add, ask_base, ask_profile
-from exactmha.recover.separate import Separator
+from exactmha.recover.separate import Clock, Separator, no_clock
 
 MOST_REDRAWS = 25
 """Draws of one token before the whole design is drawn again."""
@@ -130,6 +130,7 @@ def learn(
     recorder: Recorder | None = None,
     progress: Callable[[int], None] | None = None,
     on_redraw: Callable[[Redraw], None] | None = None,
+    clock: Clock = no_clock,
 ) -> Recovery:
     """Recover every head (W_h, v_h) of an exact multi-head attention oracle, exactly.
 
@@ -138,7 +139,7 @@ def learn(
 
     Give exactly one of `heads` (H, the number of canonical heads) and `heads_bound` (H_0 ≥ H).
     `first_place` shifts the public list of places; `progress` is called with the queries asked so far,
-    `on_redraw` with every re-draw as it happens.
+    `on_redraw` with every re-draw as it happens; `clock` measures stages, for benchmarks.
 
     Raises `ConditionFailed` when C1–C4 fail and `redraw` is off (or re-drawing does not help),
     `InconsistentAnswers` when the answers are proved not to come from such a model, `NoInterpolant`
@@ -150,7 +151,7 @@ def learn(
     if told < 0:
         raise InputError("must not be negative", field="heads" if heads is not None else "heads_bound", value=told)
     chosen = grid or default_grid(oracle.field, told, oracle.dim, failure_bound)
-    design, separator = Design(seed, oracle.dim, chosen), Separator(oracle.field, first_place)
+    design, separator = Design(seed, oracle.dim, chosen), Separator(oracle.field, first_place, clock)
     run = _Run(oracle, told, heads is None, design, separator, redraw, recorder, progress, on_redraw)
     for restarts in range(MOST_RESTARTS + 1):
         try:

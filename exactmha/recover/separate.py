@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from contextlib import AbstractContextManager, nullcontext
 
 from exactmha.errors import BadPlace, NoInterpolant, Undecided
 from exactmha.fields.interface import Field, Value
@@ -15,12 +16,20 @@ PRECISIONS = (3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
 PLACES = 4
 """Places tried in turn at one precision."""
 
+Clock = Callable[[str], AbstractContextManager[object]]
+"""Measures the time of a stage ("images", "guess" or "proof"), for benchmarks."""
+
+
+def no_clock(_stage: str) -> AbstractContextManager[None]:
+    """Measure nothing."""
+    return nullcontext()
+
 
 class Separator:
     """Finds and proves profiles; remembers the precision that the instance needs, and counts images."""
 
-    def __init__(self, field: Field, first_place: int = 0) -> None:
-        self._field, self._first_place, self._level = field, first_place, 0
+    def __init__(self, field: Field, first_place: int = 0, clock: Clock = no_clock) -> None:
+        self._field, self._first_place, self._level, self._clock = field, first_place, 0, clock
         self._profile_value = profile_values(field)
         self.most_images = 0
         """the largest number of images asked of one answer"""
@@ -42,14 +51,19 @@ class Separator:
             self.most_images = max(self.most_images, images)
             self.precision = max(self.precision, precision)
             try:
-                guess = guess_profile([value.image(place) for value in (base, *answers)], place)
+                with self._clock("images"):
+                    samples = [value.image(place) for value in (base, *answers)]
+                with self._clock("guess"):
+                    guess = guess_profile(samples, place)
             except BadPlace:
                 place_index += 1
                 continue
             except MorePrecision:
                 self._level += 1
                 continue
-            if self._is_proved(guess, base, answers):
+            with self._clock("proof"):
+                proved = self._is_proved(guess, base, answers)
+            if proved:
                 return Profile(name, guess.exponents, guess.residues)
             place_index += 1
         self._level = min(self._level, len(PRECISIONS) - 1)
