@@ -92,7 +92,7 @@ def sympy_interpolate(f: list[fmpq]) -> object:
 
 
 def time_profile(heads: int, repetitions: int, budget: float) -> ProfileTiming:
-    """Time all methods side by side; one run longer than `budget` seconds is not repeated, hopeless ones are left out."""
+    """Time all methods side by side; runs longer than `budget` seconds are not repeated."""
     f = samples(heads)
 
     def seconds(method: Callable[[list[fmpq]], object]) -> float:

@@ -16,6 +16,7 @@ from exactmha.outcome import EXIT_BAD_INPUT, EXIT_UNDECIDED
 COMMANDS = {
     "verify": ("verify", "Check the exact-recovery theorem on an instance: every step in exact arithmetic."),
     "check": ("check", "Check a certificate without trusting the learner."),
+    "sweep": ("sweep", "Verify many random instances; resumable, in parallel or on a cluster."),
     "query": ("query", "Ask the exact oracle of an instance one query."),
     "random": ("random", "Write a random canonical instance."),
     "canonical": ("canonical", "Write the canonical form of an instance: equal W merged, zero sums discarded."),

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 import click
 
 from exactmha.errors import InputError
+from exactmha.field_names import FIELD_NAMES
 from exactmha.limits import DEFAULT_LIMITS, Limits
 
 if TYPE_CHECKING:
@@ -75,7 +76,7 @@ def field_option(function: F) -> F:
     return click.option(
         "--field",
         "field_name",
-        type=click.Choice(["rational", "radical", "exponential"]),
+        type=click.Choice(FIELD_NAMES),
         default="exponential",
         show_default=True,
         help="Exact field of the random instance.",

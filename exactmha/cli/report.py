@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import io
 import json
 from typing import Any
 
 from rich.console import Console
-from rich.table import Table
 from rich.text import Text
 
+from exactmha.cli.tables import plain_console, table, text_of
 from exactmha.fields import ExactField, ExponentialField, RadicalField
 from exactmha.heads import Canonical
 from exactmha.instance import head_text
@@ -17,7 +16,6 @@ from exactmha.outcome import Outcome
 from exactmha.sequences import Token
 from exactmha.verify import Verification, power_of_two
 
-WIDTH = 110
 _SHOWN_DIM = 4
 _SHOWN_HEADS = 6
 _SHOWN_REDRAWS = 12
@@ -87,13 +85,10 @@ def as_json(result: Verification) -> str:
 
 def as_text(result: Verification) -> str:
     """Return the report as plain text, the same bytes on every machine."""
-    console = Console(file=io.StringIO(), width=WIDTH, color_system=None, highlight=False, markup=False, emoji=False)
+    console = plain_console()
     for part in (_instance, _transcript, _conditions, _ledger, _redraws, _claims, _heads):
         part(result, console)
-    output = console.file
-    if not isinstance(output, io.StringIO):
-        raise TypeError("the console must write to memory")
-    return "\n".join(line.rstrip() for line in output.getvalue().splitlines()) + "\n"
+    return text_of(console)
 
 
 def explain_canonical(found: Canonical) -> str:
@@ -143,11 +138,11 @@ def _instance(result: Verification, console: Console) -> None:
 def _transcript(result: Verification, console: Console) -> None:
     if not result.transcript:
         return
-    table = _table("Query X (the last token is x_n)", "answer f(X)")
+    rows = table("Query X (the last token is x_n)", "answer f(X)")
     for sequence, answer in result.transcript:
         tokens = ", ".join(_token_text(token) for token in sequence)
-        table.add_row(Text(_short(tokens)), Text(_short(str(answer))))
-    console.print(table)
+        rows.add_row(Text(_short(tokens)), Text(_short(str(answer))))
+    console.print(rows)
     console.print()
 
 
@@ -155,34 +150,27 @@ def _token_text(token: Token) -> str:
     return str(token[0]) if len(token) == 1 else f"({', '.join(map(str, token))})"
 
 
-def _table(*columns: str, right: tuple[str, ...] = ()) -> Table:
-    table = Table(box=None, pad_edge=False, header_style="")
-    for column in columns:
-        table.add_column(Text(column), justify="right" if column in right else "left", overflow="fold")
-    return table
-
-
 def _conditions(result: Verification, console: Console) -> None:
-    table = _table("Condition", "statement", "count", "checked", "bound", "outcome", right=("count", "checked"))
+    rows = table("Condition", "statement", "count", "checked", "bound", "outcome", right=(2, 3))
     for row in result.conditions:
         bound = power_of_two(row.bound) if row.bound < 1 else "vacuous"
         title = Text(f"{row.name} {row.title}")
-        table.add_row(title, Text(row.statement), str(row.count), str(row.checked), bound, _MARK[row.outcome])
-    console.print(table)
+        rows.add_row(title, Text(row.statement), str(row.count), str(row.checked), bound, _MARK[row.outcome])
+    console.print(rows)
     console.print()
 
 
 def _ledger(result: Verification, console: Console) -> None:
-    table = _table("Queries by stage", "formula", "used", right=("formula", "used"))
+    rows = table("Queries by stage", "formula", "used", right=(1, 2))
     for row in result.ledger:
-        table.add_row(Text(row.stage), str(row.expected), str(row.used))
+        rows.add_row(Text(row.stage), str(row.expected), str(row.used))
     name = "H_0" if result.is_bound else "H"
-    table.add_row(
+    rows.add_row(
         f"total 4{name}d² − 2{name} + 1",
         str(result.expected_queries),
         str(sum(row.used for row in result.ledger)),
     )
-    console.print(table)
+    console.print(rows)
     console.print()
 
 
@@ -201,10 +189,10 @@ def _redraws(result: Verification, console: Console) -> None:
 
 
 def _claims(result: Verification, console: Console) -> None:
-    table = _table("Outcome", "evidence level", "claim, and its evidence")
+    rows = table("Outcome", "evidence level", "claim, and its evidence")
     for claim in result.claims:
-        table.add_row(_MARK[claim.outcome], claim.level.label, Text(f"{claim.statement}\n  {claim.evidence}"))
-    console.print(table)
+        rows.add_row(_MARK[claim.outcome], claim.level.label, Text(f"{claim.statement}\n  {claim.evidence}"))
+    console.print(rows)
     console.print()
 
 

@@ -1,0 +1,1 @@
+"""Campaigns: many verifications, resumable, on one machine or on a cluster."""

@@ -1,0 +1,116 @@
+"""One task of a campaign: verify one random instance, or one instance file; returns one row."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import astuple, dataclass, fields
+from time import perf_counter
+
+from exactmha.conditions import Grid
+from exactmha.errors import ExactMHAError
+from exactmha.outcome import Outcome
+
+
+@dataclass(frozen=True, slots=True, order=True)
+class Task:
+    """What identifies a verification: everything that its result depends on."""
+
+    field: str
+    heads: int
+    dim: int
+    seed: int
+    grid: int
+    """number of values of every token coordinate; 0 for the default grid"""
+
+    @property
+    def key(self) -> str:
+        """The primary key of the task's row."""
+        return "/".join(map(str, astuple(self)))
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """The result of one task; all but `seconds` is the same on every machine."""
+
+    key: str
+    field: str
+    heads: int
+    dim: int
+    seed: int
+    grid: int
+    outcome: str
+    queries: int
+    queries_total: int
+    max_length: int
+    redraws: int
+    failure_bound: float
+    """rounded for plots; 1 when the bound is vacuous"""
+    error: str
+    seconds: float
+
+
+COLUMNS = tuple(field.name for field in fields(Row))
+RESULT_COLUMNS = tuple(name for name in COLUMNS if name != "seconds")
+
+
+def tasks(heads: range, dims: range, field_names: tuple[str, ...], trials: int, grid: int) -> Iterator[Task]:
+    """Yield the tasks of a campaign; small instances first, so that the rate is known early."""
+    for dim in dims:
+        for head_count in heads:
+            for field in field_names:
+                for seed in range(trials):
+                    yield Task(field, head_count, dim, seed, grid)
+
+
+def run(task: Task) -> Row:
+    """Verify the random instance of a task; an error on purpose becomes a row, not an exception."""
+    from exactmha.random_instance import random_model
+    from exactmha.verify import verify
+
+    start = perf_counter()
+    try:
+        model = random_model(task.heads, task.dim, task.field, task.seed)
+        result = verify(model, seed=task.seed, grid=Grid(task.grid, task.grid) if task.grid else None)
+    except ExactMHAError as error:
+        return _row(task, Outcome.UNDECIDED, start, error=str(error))
+    return _row(
+        task,
+        result.outcome,
+        start,
+        queries=result.recovery.queries if result.recovery else 0,
+        queries_total=result.oracle_queries,
+        max_length=result.oracle_max_length,
+        redraws=len(result.diagnoses),
+        failure_bound=min(1.0, float(result.failure_bound)),
+        error="" if result.failure is None else str(result.failure),
+    )
+
+
+def _row(
+    task: Task,
+    outcome: Outcome,
+    start: float,
+    *,
+    queries: int = 0,
+    queries_total: int = 0,
+    max_length: int = 0,
+    redraws: int = 0,
+    failure_bound: float = 1.0,
+    error: str = "",
+) -> Row:
+    return Row(
+        key=task.key,
+        field=task.field,
+        heads=task.heads,
+        dim=task.dim,
+        seed=task.seed,
+        grid=task.grid,
+        outcome=outcome.value,
+        queries=queries,
+        queries_total=queries_total,
+        max_length=max_length,
+        redraws=redraws,
+        failure_bound=failure_bound,
+        error=error,
+        seconds=perf_counter() - start,
+    )

@@ -1,0 +1,143 @@
+"""`exactmha sweep`."""
+
+from __future__ import annotations
+
+import json
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+from typing import Any
+
+import click
+
+from exactmha.cli.options import json_option
+from exactmha.errors import InputError
+from exactmha.field_names import FIELD_NAMES
+from exactmha.outcome import Outcome, exit_status
+
+
+class IntegerRange(click.ParamType[range]):
+    """A range of integers: 3, or 1-4."""
+
+    name = "A-B"
+
+    def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> range:
+        """Return the range, both ends included."""
+        low, dash, high = str(value).partition("-")
+        if not (low.isdecimal() and (high.isdecimal() if dash else not high) and len(low) < 5 and len(high) < 5):
+            self.fail(f"{str(value)[:40]!r} is not a number or a range such as 1-4", param, ctx)
+        result = range(int(low), int(high or low) + 1)
+        if not result:
+            self.fail(f"{value!r} is empty", param, ctx)
+        return result
+
+
+@click.command("sweep")
+@click.option("--heads", type=IntegerRange(), default="1-4", show_default=True, help="Numbers of heads.")
+@click.option("--dim", type=IntegerRange(), default="1-6", show_default=True, help="Dimensions.")
+@click.option("--field", "field_name", type=click.Choice(["all", *FIELD_NAMES]), default="all", show_default=True)
+@click.option("--trials", type=click.IntRange(1, 10**6), default=20, show_default=True, help="Instances of each kind.")
+@click.option("--grid", type=click.IntRange(2, 2**62), help="Force the number of values of every token coordinate.")
+@click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Worker processes.")
+@click.option("--db", required=True, help="SQLite file of results; run again with it to resume.")
+@click.option("--cluster", help="Address of a Dask scheduler to run on instead of this machine.")
+@click.option("--plot", "plot_path", help="Write plots of all rows in the database to this image file.")
+@json_option
+def command(
+    heads: range,
+    dim: range,
+    field_name: str,
+    trials: int,
+    grid: int | None,
+    jobs: int,
+    db: str,
+    cluster: str | None,
+    plot_path: str | None,
+    as_json: bool,
+) -> int:
+    """Verify many random instances; interrupted runs resume with nothing lost or doubled.
+
+    The summary covers every row of the database. Results do not depend on --jobs or --cluster.
+    """
+    from exactmha.campaigns.database import Database
+    from exactmha.campaigns.executors import run_locally, run_on_cluster
+    from exactmha.campaigns.summary import grouped, plot
+    from exactmha.campaigns.tasks import tasks
+
+    if heads.stop > 513 or dim.start < 1 or dim.stop > 513:
+        raise InputError("must lie between 1 and 512", field="--dim" if heads.stop <= 513 else "--heads")
+    names = FIELD_NAMES if field_name == "all" else (field_name,)
+    with Database(db) as database:
+        wanted = list(tasks(heads, dim, names, trials, grid or 0))
+        missing = database.missing(wanted)
+        rows = run_on_cluster(missing, cluster) if cluster else run_locally(missing, jobs)
+        with _progress(len(wanted), len(wanted) - len(missing)) as advance:
+            for row in rows:
+                database.add(row)
+                advance()
+        results = database.rows()
+    groups = grouped(results)
+    click.echo(_as_json(groups) if as_json else _as_text(groups), nl=False)
+    if plot_path:
+        plot(groups, plot_path)
+    return exit_status(Outcome(row.outcome) for row in results)
+
+
+def _as_json(groups: list[Any]) -> str:
+    names = ("field", "heads", "dim", "grid", "runs", "verified", "with_redraw", "failure_bound", "seconds")
+    return json.dumps([{name: getattr(group, name) for name in names} for group in groups], indent=1) + "\n"
+
+
+def _as_text(groups: list[Any]) -> str:
+    """Return a table; the observed share of runs with a re-draw stands beside the predicted bound."""
+    from exactmha.cli.tables import render, table
+
+    rows = table(
+        "Field", "H", "d", "grid", "runs", "verified", "re-drawn", "bound", "seconds", right=(1, 2, 3, 4, 5, 6, 7, 8)
+    )
+    for group in groups:
+        bound = "vacuous" if group.failure_bound >= 1 else f"{group.failure_bound:.1e}"
+        rows.add_row(
+            group.field,
+            str(group.heads),
+            str(group.dim),
+            str(group.grid or "default"),
+            str(group.runs),
+            str(group.verified),
+            f"{group.redraw_rate:.3f}",
+            bound,
+            f"{group.seconds:.3f}",
+        )
+    total, verified = sum(group.runs for group in groups), sum(group.verified for group in groups)
+    above = sum(group.contradicts_bound for group in groups)
+    verdict = f"contradict the failure bound in {above} rows" if above else "agree with the failure bound"
+    return render(rows) + f"\n{verified} of {total} runs verified; observed re-draws {verdict}\n"
+
+
+@contextmanager
+def _progress(total: int, done: int) -> Iterator[Callable[[], None]]:
+    """Show a bar with rate and remaining time on stderr when it is a terminal."""
+    if not sys.stderr.isatty():
+        yield lambda: None
+        return
+    from rich.console import Console
+    from rich.progress import (
+        BarColumn,
+        MofNCompleteColumn,
+        Progress,
+        TextColumn,
+        TimeElapsedColumn,
+        TimeRemainingColumn,
+    )
+
+    speed = TextColumn("{task.fields[rate]}")
+    columns = (BarColumn(), MofNCompleteColumn(), speed, TimeElapsedColumn(), TimeRemainingColumn())
+    with Progress(*columns, console=Console(stderr=True)) as bar:
+        task = bar.add_task("sweep", total=total, completed=done, rate="")
+
+        def advance() -> None:
+            bar.advance(task)
+            current = bar.tasks[task].speed
+            bar.update(task, rate=f"{current:.1f}/s" if current else "")
+
+        yield advance
