@@ -17,6 +17,8 @@ COMMANDS = {
     "verify": ("verify", "Check the exact-recovery theorem on an instance: every step in exact arithmetic."),
     "check": ("check", "Check a certificate without trusting the learner."),
     "sweep": ("sweep", "Verify many random instances; resumable, in parallel or on a cluster."),
+    "bench": ("bench", "Time everything against bare FLINT and SymPy, side by side in one run."),
+    "reproduce": ("reproduce", "Regenerate every table that README shows."),
     "query": ("query", "Ask the exact oracle of an instance one query."),
     "random": ("random", "Write a random canonical instance."),
     "canonical": ("canonical", "Write the canonical form of an instance: equal W merged, zero sums discarded."),

@@ -78,6 +78,14 @@ class TestBinomials:
         opposite = [number(-c) * (ONE - reciprocal(1 / kappa, -n)) for kappa, n, c in reversed(terms)]
         assert total([*values, *opposite]).is_zero() is Outcome.HOLDS
 
+    def test_forty_poles_cancel_without_expansion(self) -> None:
+        # κ t^n/(1 + κ t^n) + 1/(1 + κ t^n) = 1; multiplied out, forty poles would pass every budget
+        pieces = [number(n) * power(n) / binomial(n, n) for n in range(1, 41)]
+        pieces += [ONE / (ONE + power(-n) / number(n)) for n in range(1, 41)]
+        pieces += [number(2) * reciprocal(n, n) for n in range(1, 41)]
+        assert total(pieces).equals(number(80)) is Outcome.HOLDS
+        assert total(pieces[1:]).equals(number(80)) is Outcome.FAILS
+
     def test_a_difference_below_every_float_is_seen(self) -> None:
         assert reciprocal(1, HUGE).is_zero() is Outcome.FAILS
         assert reciprocal(1, HUGE).equals(reciprocal(1, HUGE + 1)) is Outcome.FAILS
@@ -180,6 +188,14 @@ class TestBlindImages:
     def test_nonzero_despite_zero_images(self, value: ExponentialValue) -> None:
         assert value.image(FIELD.place(0, 3)) == 0
         assert value.is_zero() is Outcome.FAILS
+
+
+def test_forty_poles_that_vanish_at_three_are_nonzero() -> None:
+    # no image shows it and the expansion is out of reach: only their independence decides
+    value = total([reciprocal(1, n) for n in range(1, 41)])
+    value -= number(sum((Fraction(1, 1 + 3**n) for n in range(1, 41)), Fraction(0)))
+    assert value.image(FIELD.place(0, 3)) == 0
+    assert value.is_zero() is Outcome.FAILS
 
 
 def hidden_zero() -> ExponentialValue:
