@@ -114,6 +114,11 @@ def listed(value: Any, length: int, where: str) -> list[Any]:
     return value
 
 
+def same_integers(given: Any, wanted: tuple[int, ...]) -> bool:
+    """Compare a list of small integers; `true` is no integer here."""
+    return isinstance(given, list) and all(type(x) is int for x in given) and tuple(given) == wanted
+
+
 HEX = re.compile(r"-?[1-9a-f][0-9a-f]*|0", re.ASCII)
 
 
@@ -418,7 +423,7 @@ class Checker:
         if type(bound) is not bool:
             raise Unreadable("claim.bound: must be true or false")
         told = whole(told, 0, MOST_HEADS, "claim.told")
-        heads = whole(heads, 0, told, "claim.heads")
+        heads = whole(heads, 0, MOST_HEADS, "claim.heads")
         return heads, told, bound, whole(queries, 0, 10**9, "claim.queries"), whole(length, 0, 10**9, "claim.length")
 
     def check(self) -> None:
@@ -431,8 +436,8 @@ class Checker:
 
     def _check(self) -> None:
         self.field = FIELDS[self.field_name](self.description)
-        if not self.claim["bound"] and self.heads != self.told:
-            reject("claim", "with a known number of heads, heads and told must be equal")
+        if self.heads > self.told or (self.heads != self.told and not self.claim["bound"]):
+            reject("claim", "heads must be at most told, and equal to it unless bound is true")
         later = range(2, self.dim + 1)
         self._tokens()
         self._base()
@@ -478,7 +483,9 @@ class Checker:
         )
         for name, rows in (("b", self.b), ("u", self.u)):
             if not nonsingular(rows):
-                reject("dependent-tokens", f"the tokens {name}_1, …, {name}_{self.dim} are no basis")
+                reject(
+                    "dependent-tokens", f"det({name}_1, …, {name}_{self.dim}) is 0, or a multiple of three large primes"
+                )
             self.counts["C1"] += 1
 
     def _base(self) -> None:
@@ -494,7 +501,7 @@ class Checker:
             "profile", "b", "u", "answers", "exponents", "residues"
         )
         where = self._where()
-        if b_given != list(b) or u_given != list(u):
+        if not (same_integers(b_given, b) and same_integers(u_given, u)):
             reject("order", f"this must be the profile of b {list(b)} and u {list(u)}")
         poles = [
             tuple(integer(x, where) for x in listed(e, self.field.rank, where))
@@ -526,7 +533,7 @@ class Checker:
     def _match(self, first: Name, other: Name, total: Name, *, add: bool) -> None:
         """match: the products of poles that lie in the sum profile are those of head h with head h, no others (C4)."""
         a, b, s = self.profiles[first], self.profiles[other], self.profiles[total]
-        if self._next("match", "first", "other", "sum") != [a.step, b.step, s.step]:
+        if not same_integers(self._next("match", "first", "other", "sum"), (a.step, b.step, s.step)):
             reject("order", f"this must match the profiles of steps {a.step} and {b.step} through step {s.step}")
         for h in range(self.heads):
             if tuple(x + y for x, y in zip(a.exponents[h], b.exponents[h])) != s.exponents[h]:
