@@ -1,0 +1,158 @@
+"""Campaigns: nothing lost or doubled by interruptions, same results for any number of jobs."""
+
+import os
+import signal
+import sqlite3
+import subprocess
+import sys
+import time
+from pathlib import Path
+
+import pytest
+
+from exactmha.campaigns.database import Database
+from exactmha.campaigns.executors import run_locally
+from exactmha.campaigns.summary import Group, grouped
+from exactmha.campaigns.tasks import Row, Task, run, tasks
+from exactmha.cli.main import run as run_command
+from exactmha.errors import InputError
+
+SMALL = ["--heads", "1-2", "--dim", "1-2", "--trials", "2"]
+WANTED = list(tasks(range(1, 3), range(1, 3), ("rational", "radical", "exponential"), 2, 0))
+
+
+def sweep(db: Path, *options: str) -> int:
+    return run_command(["sweep", *SMALL, "--db", str(db), *options])
+
+
+def test_every_task_has_one_verified_row(tmp_path: Path) -> None:
+    assert sweep(tmp_path / "a.db") == 0
+    with Database(tmp_path / "a.db") as database:
+        rows = database.rows()
+    assert sorted(row.key for row in rows) == sorted(task.key for task in WANTED)
+    assert len(rows) == 2 * 2 * 3 * 2
+    for row in rows:
+        assert row.outcome == "holds"
+        assert row.queries == 4 * row.heads * row.dim**2 - 2 * row.heads + 1
+        assert row.max_length == 2 * row.heads + 1
+        assert row.queries_total >= row.queries
+
+
+def test_results_do_not_depend_on_the_number_of_jobs(tmp_path: Path) -> None:
+    results = []
+    for jobs in ("1", "2"):
+        assert sweep(tmp_path / f"{jobs}.db", "--jobs", jobs) == 0
+        with Database(tmp_path / f"{jobs}.db") as database:
+            results.append(database.results())
+    assert results[0] == results[1]
+
+
+def test_a_finished_campaign_does_nothing_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    assert sweep(tmp_path / "a.db") == 0
+    monkeypatch.setattr("exactmha.campaigns.executors.run", lambda task: pytest.fail(f"{task} ran twice"))
+    assert sweep(tmp_path / "a.db") == 0
+
+
+@pytest.mark.parametrize("signal_number", [signal.SIGKILL, signal.SIGINT])
+@pytest.mark.parametrize("jobs", ["1", "2"])
+def test_killed_campaign_resumes_with_nothing_lost_or_doubled(signal_number: int, jobs: str, tmp_path: Path) -> None:
+    db = tmp_path / "a.db"
+    command = [sys.executable, "-m", "exactmha", "sweep", "--heads", "1-3", "--dim", "1-3", "--field", "rational"]
+    command += ["--trials", "4", "--jobs", jobs, "--db", str(db)]
+    with subprocess.Popen(
+        command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True, start_new_session=True
+    ) as process:
+        deadline = time.monotonic() + 30
+        while rows_in(db) < 3 and time.monotonic() < deadline and process.poll() is None:
+            time.sleep(0.01)
+        if signal_number == signal.SIGKILL:
+            os.killpg(process.pid, signal_number)
+        else:
+            os.kill(process.pid, signal_number)
+        _, err = process.communicate(timeout=30)
+    assert "Traceback" not in err
+    kept = rows_in(db)
+    assert kept >= 3
+    before = stored(db)
+    assert subprocess.run(command, stdout=subprocess.DEVNULL, check=False).returncode == 0
+    after = stored(db)
+    assert len(after) == 3 * 3 * 4
+    assert {key: after[key] for key in before} == before  # the rows that were there are untouched, times included
+    fresh = tmp_path / "b.db"
+    assert subprocess.run([*command[:-1], str(fresh)], stdout=subprocess.DEVNULL, check=False).returncode == 0
+    with Database(db) as resumed, Database(fresh) as whole:
+        assert resumed.results() == whole.results()
+
+
+def rows_in(db: Path) -> int:
+    return len(stored(db))
+
+
+def stored(db: Path) -> dict[str, tuple[object, ...]]:
+    try:
+        connection = sqlite3.connect(f"file:{db}?mode=ro", uri=True)
+    except sqlite3.OperationalError:
+        return {}
+    try:
+        return {row[0]: row for row in connection.execute("SELECT * FROM runs")}
+    except sqlite3.OperationalError:
+        return {}
+    finally:
+        connection.close()
+
+
+def test_the_database_of_something_else_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "other.db"
+    with sqlite3.connect(path) as connection:
+        connection.execute("CREATE TABLE precious (x)")
+    connection.close()
+    before = path.read_bytes()
+    assert sweep(path) == 2
+    assert "something else" in capsys.readouterr().err
+    assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    "content", [b"not a database at all, but long enough to have a header " * 20, b"SQLite format 3\0"]
+)
+def test_a_file_that_is_no_database_is_refused(
+    content: bytes, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    path = tmp_path / "text.db"
+    path.write_bytes(content)
+    assert sweep(path) == 2
+    assert capsys.readouterr().err.startswith("error: ")
+    assert path.read_bytes() == content
+
+
+def test_a_worker_error_stays_an_error(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def broken(_task: Task) -> Row:
+        raise InputError("broken on purpose")
+
+    monkeypatch.setattr("exactmha.campaigns.executors.run", broken)
+    with pytest.raises(InputError, match="on purpose"):
+        list(run_locally(WANTED[:1], 1))
+    assert sweep(tmp_path / "a.db") == 2
+
+
+def test_small_grids_stay_below_the_failure_bound() -> None:
+    rows = [run(Task("exponential", 2, 2, seed, 301)) for seed in range(60)]
+    (group,) = grouped(rows)
+    assert group.verified == 60
+    # Σ count·degree at H = d = 2: C1 2·2, C2 7·2, C3 6·1, C4 12·2
+    assert group.failure_bound == pytest.approx((2 * 2 + 7 * 2 + 6 + 12 * 2) / 301)
+    assert not group.contradicts_bound
+    assert group.redraw_rate < group.failure_bound
+
+
+def test_a_rate_far_above_the_bound_is_noticed() -> None:
+    group = Group("exponential", 2, 2, 0, runs=40, verified=40, with_redraw=20, failure_bound=0.05, seconds=1.0)
+    assert group.contradicts_bound
+
+
+@pytest.mark.parametrize(
+    "option", [["--heads", "4-1"], ["--heads", "x"], ["--dim", "0"], ["--dim", "1-9999"], ["--jobs", "0"]]
+)
+def test_bad_options(option: list[str], tmp_path: Path) -> None:
+    assert run_command(["sweep", "--db", str(tmp_path / "a.db"), *option]) == 2
+    assert not (tmp_path / "a.db").exists()
