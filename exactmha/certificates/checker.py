@@ -360,6 +360,10 @@ class ExponentialField:
 FIELDS = {"rational": RationalField, "radical": RadicalField, "exponential": ExponentialField}
 
 
+def is_field_name(name: Any) -> bool:
+    return isinstance(name, str) and name in FIELDS
+
+
 def root(n: int, order: int) -> int:
     """Return the integer part of n^(1/order), n ≥ 0."""
     if order == 2:
@@ -402,7 +406,7 @@ class Checker:
         self.claim = dict(zip(("heads", "told", "bound", "queries", "length"), self._claim(claim)))
         self.heads, self.told = self.claim["heads"], self.claim["told"]
         self.dim = whole(dim, 1, MOST_DIM, "dim")
-        if not isinstance(field, dict) or field.get("name") not in FIELDS:
+        if not isinstance(field, dict) or not is_field_name(field.get("name")):
             raise Unreadable(f"field: the name must be one of {', '.join(FIELDS)}")
         self.field_name = field["name"]
         for digest in (self.instance, self.transcript):
@@ -630,6 +634,7 @@ class Checker:
             f"PROVED: exactly one model with at most {heads} gives these {self.queries} answers "
             f"({self.field_name} field, d = {self.dim}, lengths up to {self.length}); it is the recovered one, "
             "and no other model with at most that many canonical heads does.",
+            f"TRANSCRIPT: the queries and answers with SHA-256 {self.transcript}.",
             f"PROVED: these are 4·{self.told}·{self.dim}² − 2·{self.told} + 1 = {self.queries} queries.",
         ]
         if with_instance:
@@ -973,7 +978,7 @@ def instance_heads(checker: Checker, document: Any, name: str) -> list[tuple[lis
     names = {"format", "field", "dim", "heads"}
     if not isinstance(document, dict) or not names - {"field"} <= set(document) <= names:
         raise Unreadable(f"{name}: must be an object with the keys format, dim, heads and perhaps field")
-    if document["format"] != "exactmha/instance/1" or document.get("field", "rational") not in FIELDS:
+    if document["format"] != "exactmha/instance/1" or not is_field_name(document.get("field", "rational")):
         raise Unreadable(f"{name}: is no exactmha/instance/1")
     dim = whole(document["dim"], 1, MOST_DIM, f"{name}: dim")
     if dim != checker.dim:
@@ -1061,6 +1066,9 @@ def check(path: str, instance: str | None = None, claim: str | None = None) -> s
 
 
 def main(arguments: list[str]) -> int:
+    for stream in (sys.stdout, sys.stderr):
+        if hasattr(stream, "reconfigure"):
+            stream.reconfigure(errors="backslashreplace")
     options: dict[str, str] = {}
     paths = []
     rest = iter(arguments)

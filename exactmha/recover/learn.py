@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from fractions import Fraction
 from functools import partial
-from typing import Protocol, TypeVar
+from typing import NoReturn, Protocol, TypeVar
 
 from flint import fmpq
 
@@ -27,6 +27,7 @@ MOST_REDRAWS = 25
 """Draws of one token before the whole design is drawn again."""
 MOST_RESTARTS = 40
 T = TypeVar("T")
+Matcher = Callable[[Profile, Profile, Profile], list[int]]
 DesignToken = tuple[str, int]
 """("b", j) or ("u", i)"""
 
@@ -150,6 +151,8 @@ def learn(
         raise InputError("give exactly one of heads and heads_bound")
     if told < 0:
         raise InputError("must not be negative", field="heads" if heads is not None else "heads_bound", value=told)
+    if failure_bound <= 0:
+        raise InputError("must be positive", field="failure_bound", value=failure_bound)
     chosen = grid or default_grid(oracle.field, told, oracle.dim, failure_bound)
     design, separator = Design(seed, oracle.dim, chosen), Separator(oracle.field, first_place, clock)
     run = _Run(oracle, told, heads is None, design, separator, redraw, recorder, progress, on_redraw)
@@ -227,6 +230,8 @@ class _Run:
     on_redraw: Callable[[Redraw], None] | None
     redraws: list[Redraw] = field(default_factory=list)
     asked: int = 0
+    least_heads: int = 0
+    """with only a bound known: so many heads were proved to be there, by a design since given up"""
 
     def __post_init__(self) -> None:
         self.dim, self.field_degree = self.oracle.dim, self.oracle.field.degree
@@ -264,7 +269,7 @@ class _Run:
         b, u_1, u_i = self.design.b[0], self.design.u[0], self.design.u[i - 1]
         other = self._profile(2, f"(b_1, u_{i})", b, u_i, self.base())
         total = self._profile(3, f"(b_1, u_1+u_{i})", b, add(u_1, u_i), self.base())
-        return self._matched(first, other, match_displacements(first, other, total))
+        return self._matched(first, other, total, match_displacements)
 
     def later_row(self, row: Sequence[Profile], total: tuple[Scalar, ...], j: int) -> list[Profile]:
         """Return (b_j, u_i), i = 1..d, with their heads in the order of the first row."""
@@ -275,7 +280,7 @@ class _Run:
         for i, u in enumerate(self.design.u, 1):
             other = self._profile(4, f"(b_{j}, u_{i})", b_j, u, bases[0])
             both = self._profile(5, f"(b_1+b_{j}, u_{i})", b_sum, u, bases[1])
-            profiles.append(self._matched(row[i - 1], other, match_final_tokens(row[i - 1], other, both)))
+            profiles.append(self._matched(row[i - 1], other, both, match_final_tokens))
         return profiles
 
     def check_base(self, total: tuple[Scalar, ...]) -> None:
@@ -284,9 +289,21 @@ class _Run:
         if outcome is Outcome.UNDECIDED:
             raise Undecided("f(b_1) = s·b_1 cannot be decided within the size budget")
         if outcome is Outcome.FAILS:
-            raise InconsistentAnswers(
+            error = InconsistentAnswers(
                 f"f(b_1) differs from s·b_1: these answers have no model with {self._described()}"
             )
+            self._blame_hidden_heads(error, "(b_1, u_1)")
+            raise error
+
+    def _blame_hidden_heads(self, error: InconsistentAnswers, profile: str) -> None:
+        """Start again where heads that were not seen explain a contradiction: H unknown, fewer seen than H_0.
+
+        Had the model as many heads as were seen, all would have been seen everywhere and would fit: it has more.
+        """
+        if self.is_bound and self.head_count is not None and self.head_count < self.told:
+            self.least_heads = self.head_count + 1
+            witness = f"{self.head_count} of at least {self.least_heads} heads are told apart: {error}"
+            raise _Restart(ConditionFailed(("C2", "C3"), profile=profile, witness=witness)) from None
 
     def _profile(self, stage: int, name: str, b: IntToken, u: IntToken, base: Value) -> Profile:
         answers = ask_profile(self.oracle, b, u, 2 * self.told)
@@ -295,27 +312,35 @@ class _Run:
         profile = self.separator.separate(name, base, answers)
         self._attempt.append(Sampled(stage, b, u, base, answers, profile))
         seen = len(profile.exponents)
-        if self.head_count is None:
+        if self.head_count is None and seen >= self.least_heads:
             self.head_count = seen
         if seen != self.head_count:
-            suspects = ("C2", "C3") if stage < 4 else ("C2",)
-            failure = ConditionFailed(
-                suspects, profile=name, witness=f"{seen} of {self.head_count} heads are told apart"
-            )
-            if seen > self.head_count:
-                raise _Restart(failure)
-            raise failure
+            self._raise_unseen(stage, name, seen)
         self._check("C2", seen * (seen - 1) // 2)
         if stage < 4:
             self._check("C3", seen)
         return profile
 
-    def _matched(self, first: Profile, other: Profile, order: Sequence[int]) -> Profile:
+    def _raise_unseen(self, stage: int, name: str, seen: int) -> NoReturn:
+        """Say that a profile shows fewer heads than there are, or that the profiles before it did."""
+        known = self.least_heads if self.head_count is None else self.head_count
+        suspects = ("C2", "C3") if stage < 4 else ("C2",)
+        if seen < known:
+            raise ConditionFailed(suspects, profile=name, witness=f"{seen} of {known} heads are told apart")
+        self.least_heads = seen
+        witness = f"{seen} of {seen} heads are told apart here, but {known} before"
+        raise _Restart(ConditionFailed(suspects, profile=name, witness=witness))
+
+    def _matched(self, first: Profile, other: Profile, total: Profile, match: Matcher) -> Profile:
         """Return `other` in the order of `first`; keep it and the sum profile, the last two asked, in that order."""
+        try:
+            order = match(first, other, total)
+        except InconsistentAnswers as error:
+            self._blame_hidden_heads(error, total.name)
+            raise
         self._check("C4", len(order) ** 2 * (len(order) - 1))
         other = other.permuted(order)
         products = [add_exponents(e, e2) for e, e2 in zip(first.exponents, other.exponents, strict=True)]
-        total = self._attempt[-1].profile
         total = total.permuted([total.exponents.index(product) for product in products])
         self._attempt[-2:] = [
             replace(sampled, profile=profile)

@@ -54,14 +54,10 @@ DEEPEST = 12
 
 def scan(data: bytes) -> Any:
     """Read a canonical JSON document; anything else that JSON allows is malformed."""
-    lexemes, position = [], 0
-    while position < len(data) - 1:
-        found = LEXEME.match(data, position)
-        must(found, Malformed)
-        lexemes.append(found.group().decode("ascii"))  # type: ignore[union-attr]
-        position = found.end()  # type: ignore[union-attr]
-    must(data[-1:] == b"\n" and lexemes, Malformed)
-    lexemes.reverse()
+    must(data[-1:] == b"\n", Malformed)
+    pieces = LEXEME.findall(data, 0, len(data) - 1)
+    must(b"".join(pieces) + b"\n" == data, Malformed)
+    lexemes = [piece.decode("ascii") for piece in reversed(pieces)]
     document = one_value(lexemes, 0)
     must(not lexemes, Malformed)
     return document
@@ -127,6 +123,10 @@ def vector(value: Any, length: int | None, entry: Callable[[Any], Any]) -> list[
 def small(value: Any, low: int, high: int) -> int:
     must(type(value) is int and low <= value <= high, Malformed)
     return int(value)
+
+
+def position(value: Any) -> int:
+    return small(value, 0, 10**9 - 1)
 
 
 def integer(value: Any) -> int:
@@ -227,7 +227,7 @@ def exponential_field(description: Any) -> Field:
     _, radicand, denominator = keyed(description, "name", "radicand", "denominator")
     n, unit = integer(radicand), integer(denominator)
     must(n >= 1 and unit >= 1, Failed)
-    K, t = ring("t", QQ)
+    K, _ = ring("t", QQ)
 
     def power(e: int) -> Any:
         return K({(e,): QQ(1)})
@@ -303,7 +303,8 @@ class Steps:
     def take(self, kind: str, *keys: str) -> list[Any]:
         step = self.remaining.pop()
         self.number += 1
-        must(isinstance(step, dict) and step.get("kind") == kind, Failed)
+        must(isinstance(step, dict) and isinstance(step.get("kind"), str), Malformed)
+        must(step["kind"] == kind, Failed)
         return keyed(step, "kind", *keys)[1:]
 
 
@@ -401,10 +402,8 @@ class Run:
         return [sum(entries) for entries in zip(*(tokens[n - 1] for n in names), strict=True)]
 
     def profile(self, b_names: tuple[int, ...], u_names: tuple[int, ...]) -> None:
-        b, u, answers, exponents, residues = self.steps.take(
-            "profile", "b", "u", "answers", "exponents", "residues"
-        )
-        given = [tuple(vector(names, None, lambda n: small(n, 1, self.dim))) for names in (b, u)]
+        b, u, answers, exponents, residues = self.steps.take("profile", "b", "u", "answers", "exponents", "residues")
+        given = [tuple(vector(names, None, position)) for names in (b, u)]
         must(given == [b_names, u_names], Failed)
         rank = self.field.rank
         powers = [tuple(e) for e in vector(exponents, self.heads, lambda e: vector(e, rank, integer))]
@@ -433,7 +432,7 @@ class Run:
     def match(self, first: Any, other: Any, total: Any) -> None:
         references = self.steps.take("match", "first", "other", "sum")
         known = [self.profiles[name] for name in (first, other, total)]
-        must([small(r, 0, 10**9) for r in references] == [step for step, *_ in known], Failed)
+        must([position(r) for r in references] == [step for step, *_ in known], Failed)
         (_, _, poles_a, c_a), (_, _, poles_b, c_b), (_, _, poles_s, c_s) = known
         hits = []
         for h, (u, w) in enumerate(poles_a):
