@@ -17,7 +17,7 @@ from flint import arb, fmpq, fmpq_poly
 from exactmha.fields.interface import Exponent, Scalar
 from exactmha.fields.model_field import HeadWeights
 from exactmha.fields.values import ExactValue, linear_combination
-from exactmha.modular.places import Place, PublicPrimes, rational_image, root_modulo
+from exactmha.modular.places import Place, PublicPrimes, inverse, root_modulo
 from exactmha.outcome import Outcome
 
 
@@ -47,8 +47,8 @@ class RadicalValue(ExactValue):
 
     def image(self, place: Place) -> int:
         """Return the image in Z/p^k, γ going to a root of t^N − β."""
-        total = sum(rational_image(c, place) * s for c, s in zip(self.poly.coeffs(), place.scalars, strict=False))
-        return int(total % place.modulus)
+        total = sum(c * s for c, s in zip(self.poly.numer().coeffs(), place.scalars, strict=False))
+        return int(total * inverse(self.poly.denom(), place) % place.modulus)
 
     def bits(self) -> int:
         """Return the size of the largest coordinate in bits."""

@@ -47,13 +47,6 @@ def inverse(unit: fmpz | int, place: Place) -> fmpz:
     return pow(fmpz(unit), -1, place.modulus)
 
 
-def rational_image(q: fmpq, place: Place) -> fmpz:
-    """Return q in Z/p^k; raises `BadPlace` when p divides the denominator."""
-    if q.denominator == 1:
-        return q.numerator % place.modulus
-    return q.numerator * inverse(q.denominator, place) % place.modulus
-
-
 def lift_root(polynomial: Sequence[fmpz | int], root: int, prime: int, precision: int) -> int:
     """Lift a simple root mod p to the root mod p^k above it, by Newton's iteration.
 
