@@ -43,8 +43,8 @@ if TYPE_CHECKING:
     from exactmha.recover.learn import learn as learn
     from exactmha.sequences import TokenSequence as TokenSequence
     from exactmha.symbolic import to_sympy as to_sympy
-    from exactmha.verify import Verification as Verification
-    from exactmha.verify import verify as verify
+    from exactmha.verification import Verification as Verification
+    from exactmha.verification import verify as verify
 
 _HOME = {
     "Attention": "attention",
@@ -63,7 +63,7 @@ _HOME = {
     "RationalField": "fields",
     "Recovery": "recover.learn",
     "TokenSequence": "sequences",
-    "Verification": "verify",
+    "Verification": "verification",
     "canonical": "heads",
     "equivalent": "instance",
     "learn": "recover.learn",
@@ -71,7 +71,7 @@ _HOME = {
     "random_model": "random_instance",
     "save": "instance",
     "to_sympy": "symbolic",
-    "verify": "verify",
+    "verify": "verification",
 }
 __all__ = sorted(_HOME)  # noqa: PLE0605  # a list of strings, computed
 

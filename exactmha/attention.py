@@ -65,6 +65,9 @@ class Attention:
         runs = runs_of(sequence)
         if not runs:
             raise InputError("a sequence needs at least one token")
+        for token, _ in runs:
+            if len(token) != self.model.dim:
+                raise InputError(f"a token needs {self.model.dim} coordinates", value=len(token))
         last = runs[-1][0]
         exponents = [self._exponents_of(last, token) for token, _ in runs]
         values = [self._values_of(token) for token, _ in runs]

@@ -103,7 +103,7 @@ def write_atomically(path: str | Path, text: str) -> None:
             os.fsync(stream.fileno())
         os.chmod(temporary, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())
         os.replace(temporary, target)
-    except OSError as error:
+    except (OSError, ValueError) as error:
         raise _unwritable(path, error) from None
     finally:
         Path(temporary).unlink(missing_ok=True)

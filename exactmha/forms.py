@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from fractions import Fraction
 from math import prod
+from typing import TypeVar
 
 from flint import fmpq, fmpz
 
@@ -36,8 +37,12 @@ class Form:
         return self.radicals.get((), fmpq(0))
 
 
-def _collected(terms: Sequence[tuple[object, fmpq]], limits: Limits) -> dict:  # type: ignore[type-arg]  # two key types
-    total: dict[object, fmpq] = {}
+K = TypeVar("K")
+
+
+def _collected(terms: Iterable[tuple[K, fmpq]], limits: Limits, start: Mapping[K, fmpq] | None = None) -> dict[K, fmpq]:
+    """Add terms to a copy of `start`, leaving out what cancels."""
+    total = dict(start or {})
     for key, coefficient in terms:
         total[key] = checked(total.get(key, fmpq(0)) + coefficient, limits)
         if len(total) > limits.terms:
@@ -77,6 +82,15 @@ class FormAlgebra:
     """The algebra in which entries of W are evaluated (see `exactmha.expressions.evaluate`)."""
 
     limits: Limits = DEFAULT_LIMITS
+    _spent: list[int] = field(default_factory=lambda: [0], repr=False)
+
+    def _spend(self, products: int) -> None:
+        """Count the products of terms made by this algebra, and refuse more than `limits.products`."""
+        self._spent[0] += products
+        if self._spent[0] > self.limits.products:
+            raise LimitError(
+                f"multiplying out takes more than {self.limits.products} products of terms", hint="see --limit products"
+            )
 
     def number(self, value: fmpq) -> Form:
         """Embed a rational."""
@@ -84,9 +98,11 @@ class FormAlgebra:
 
     def add(self, left: Form, right: Form) -> Form:
         """Return left + right."""
+        if len(right.radicals) + len(right.logs) > len(left.radicals) + len(left.logs):
+            left, right = right, left
         return Form(
-            _collected([*left.radicals.items(), *right.radicals.items()], self.limits),
-            _collected([*left.logs.items(), *right.logs.items()], self.limits),
+            _collected(right.radicals.items(), self.limits, left.radicals),
+            _collected(right.logs.items(), self.limits, left.logs),
         )
 
     def multiply(self, left: Form, right: Form) -> Form:
@@ -101,6 +117,7 @@ class FormAlgebra:
                 _collected([(r, c * scale) for r, c in right.radicals.items()], self.limits),
                 _collected([(q, c * scale) for q, c in right.logs.items()], self.limits),
             )
+        self._spend(len(left.radicals) * len(right.radicals))
         products = []
         for r1, c1 in left.radicals.items():
             for r2, c2 in right.radicals.items():

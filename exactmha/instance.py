@@ -12,7 +12,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
 from functools import reduce
 from math import gcd, lcm
@@ -270,10 +270,12 @@ class _Inference:
 
     def _radical(self) -> tuple[ExactField, Coordinates]:
         roots = [(where, self._root_vector(radical)) for where, radical in self.roots]
-        directions = [v for v in [*self.vectors, *(vector for _, vector in roots)] if any(x != 0 for x in v)]
-        if not directions:
+        weights = [v for v in self.vectors if any(x != 0 for x in v)]
+        # without logarithms in W, the root of largest order decides: the others must be its powers
+        vectors = weights[:1] or sorted((v for _, v in roots), key=lambda v: _common_denominator([v]))[-1:]
+        if not vectors:
             return RadicalField(fmpq(2), 1), [(fmpq(0),)] * len(self.vectors)
-        direction = _primitive(directions[0])
+        direction = _primitive(vectors[0])
         beta = fmpq(1)
         for b, e in zip(self.base, direction, strict=True):
             beta *= fmpq(b) ** e
@@ -300,7 +302,9 @@ class _Inference:
         for j in range(order):
             if all((x - fmpq(j * e, order)).denominator == 1 for x, e in zip(vector, direction, strict=True)):
                 return fmpq(j, order)
-        raise InputError("a root lies outside the field that W generates", field=where, hint=SUPPORTED)
+        raise InputError(
+            "this root is no rational multiple of a power of the field's root", field=where, hint=SUPPORTED
+        )
 
     def _multiple(self, vector: Sequence[fmpq], direction: Sequence[int], where: str) -> fmpq:
         pivot = next(i for i, e in enumerate(direction) if e)
@@ -364,13 +368,13 @@ def equivalent(left: Model, right: Model) -> Outcome:
         return Outcome.FAILS
     if left.field != right.field:
         # write both over one field; that this is impossible proves their heads differ
-        merged = {
+        merged: dict[str, Any] = {
             "format": FORMAT,
             "dim": left.dim,
             "heads": [head_text(h, m.field) for m in (left, right) for h in m.canonical().heads],
         }
         try:
-            both = from_dict(merged)
+            both = from_dict(merged, replace(DEFAULT_LIMITS, heads=len(merged["heads"])))
         except LimitError:
             return Outcome.UNDECIDED
         except InputError:

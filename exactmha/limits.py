@@ -27,6 +27,8 @@ class Limits:
     """decimal digits of any number met while an expression is evaluated"""
     terms: int = 512
     """different roots, or different logarithms, in one sum"""
+    products: int = 100_000
+    """products of terms when sums of roots are multiplied out, in one file"""
     root_order: int = 96
     """degree N of the radical field"""
     log_bases: int = 64

@@ -16,7 +16,7 @@ from exactmha.instance import FORMAT, from_dict
 from exactmha.limits import DEFAULT_LIMITS, Limits
 from exactmha.randomness import Stream
 
-_MOST_DRAWS = 1000
+_SPARE_DRAWS = 1000
 
 
 def random_model(heads: int, dim: int, field: str, seed: int, limits: Limits = DEFAULT_LIMITS) -> Model:
@@ -34,38 +34,42 @@ def random_model(heads: int, dim: int, field: str, seed: int, limits: Limits = D
         if value > most:
             raise LimitError(f"must be at most {most}", field=name, value=value, hint=f"see --limit {name[2:]}")
     stream = Stream(seed, "instance", field, heads, dim)
-    weight, readout = _entries(field, stream)
-    for _ in range(_MOST_DRAWS):
-        drawn = [
-            {
-                "W": [[weight() for _ in range(dim)] for _ in range(dim)],
-                "v": [readout() for _ in range(dim)],
-            }
-            for _ in range(heads)
-        ]
-        model = from_dict({"format": FORMAT, "field": field, "dim": dim, "heads": drawn}, limits)
-        found = model.canonical()
-        if len(found.heads) == heads:
-            return Model(model.field, dim, found.heads)
-    raise InputError(
-        f"no canonical model with {heads} heads was drawn", hint="ask for fewer heads or a larger dimension"
-    )
+    weight, readout, zero = _entries(field, stream)
+    drawn: dict[str, dict[str, Any]] = {}
+    for _ in range(heads + _SPARE_DRAWS):
+        if len(drawn) == heads:
+            break
+        W = [[weight() for _ in range(dim)] for _ in range(dim)]
+        v = [readout() for _ in range(dim)]
+        if set(v) != {zero}:
+            drawn.setdefault(str(W), {"W": W, "v": v})
+    model = from_dict({"format": FORMAT, "field": field, "dim": dim, "heads": list(drawn.values())}, limits)
+    found = model.canonical()
+    if len(found.heads) < heads:
+        raise InputError(
+            f"only {len(found.heads)} different heads of small height were drawn",
+            field="--heads",
+            value=heads,
+            hint="ask for fewer heads or a larger dimension",
+        )
+    return Model(model.field, dim, found.heads)
 
 
-def _entries(field: str, stream: Stream) -> tuple[Callable[[], str], Callable[[], str]]:
-    """Return the two drawers of exact strings: entries of W, entries of v."""
+def _entries(field: str, stream: Stream) -> tuple[Callable[[], str], Callable[[], str], str]:
+    """Return the drawers of exact strings for entries of W and of v, and how the latter write 0."""
 
     def small() -> str:
         return str(fmpq(stream.between(-6, 6), stream.between(1, 3)))
 
     if field == "exponential":
-        return small, small
+        return small, small, "0"
     if field == "rational":
-        return lambda: f"{stream.between(-2, 2)}*log(2) + {stream.between(-2, 2)}*log(3)", small
+        return lambda: f"{stream.between(-2, 2)}*log(2) + {stream.between(-2, 2)}*log(3)", small, "0"
     beta, order = (2, 3, 5, 6)[stream.below(4)], stream.between(2, 4)
     return (
         lambda: f"{stream.between(-2 * order, 2 * order)}/{order}*log({beta})",
         lambda: f"{small()} + {stream.between(-2, 2)}*root({beta},{order})",
+        f"0 + 0*root({beta},{order})",
     )
 
 

@@ -377,6 +377,13 @@ class TestDomain:
         # W = 0: the value is 3·(1 + 2 + 6)/3
         assert str(Attention(single("0", "3", field=field))([(1,), (2,), (6,)])) == "9"
 
+    @pytest.mark.parametrize("field", ["rational", "radical", "exponential"])
+    def test_equal_weights_of_copies_average(self, field: str) -> None:
+        # three copies of 1 and one 5: (3·1 + 5)/4
+        attention = Attention(single("0", field=field))
+        assert str(attention(TokenSequence.copies(3, (1,), (5,)))) == "2"
+        assert str(attention(TokenSequence([((1,), 1), ((5,), 3)]))) == "4"
+
     def test_answers_do_not_depend_on_earlier_questions(self) -> None:
         attention = Attention(single("log(3)"))
         first = str(attention([(1,), (2,)]))

@@ -65,7 +65,7 @@ def tasks(heads: range, dims: range, field_names: tuple[str, ...], trials: int, 
 def run(task: Task) -> Row:
     """Verify the random instance of a task; an error on purpose becomes a row, not an exception."""
     from exactmha.random_instance import random_model
-    from exactmha.verify import verify
+    from exactmha.verification import verify
 
     start = perf_counter()
     try:

@@ -61,10 +61,12 @@ def cli() -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit status; prints one sentence, never a traceback, on bad input."""
+    if sys.stdout is None:  # closed before we started
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # kept open to the end
     for stream in (sys.stdout, sys.stderr):
         reconfigure: Any = getattr(stream, "reconfigure", None)
-        if reconfigure:
-            reconfigure(errors="backslashreplace")
+        if reconfigure:  # the same bytes in every locale
+            reconfigure(encoding="utf-8", errors="backslashreplace")
     try:
         status = cli.main(arguments, prog_name="exactmha", standalone_mode=False)
         sys.stdout.flush()
@@ -80,7 +82,7 @@ def run(arguments: list[str] | None = None) -> int:
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         return INTERRUPTED
-    except BrokenPipeError:
+    except (BrokenPipeError, SystemExit):  # click exits when the reader of a pipe is gone
         _drop_output()
         return 0
     except OSError as error:
@@ -92,7 +94,7 @@ def run(arguments: list[str] | None = None) -> int:
 
 def _drop_output() -> None:
     """Send what is left in the buffer nowhere, so that the interpreter does not try to flush it again at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
 
 
 def main() -> NoReturn:

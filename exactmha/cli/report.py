@@ -14,7 +14,7 @@ from exactmha.heads import Canonical
 from exactmha.instance import head_text
 from exactmha.outcome import Outcome
 from exactmha.sequences import Token
-from exactmha.verify import Verification, power_of_two
+from exactmha.verification import Verification, power_of_two
 
 _SHOWN_DIM = 4
 _SHOWN_HEADS = 6

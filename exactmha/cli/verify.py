@@ -61,7 +61,7 @@ def command(
     """Check the exact-recovery theorem on INSTANCE, or on a random instance when no file is given."""
     from exactmha.cli import report
     from exactmha.conditions import Grid
-    from exactmha.verify import verify
+    from exactmha.verification import verify
 
     chosen_field = ctx.get_parameter_source("field_name") is not click.core.ParameterSource.DEFAULT
     if sum((instance is not None, example is not None, heads is not None or dim is not None or chosen_field)) > 1:

@@ -309,6 +309,22 @@ def bound_relabelled_as_known_no_heads(c: Document) -> None:
     c["claim"]["bound"] = False
 
 
+@attack("exponential-bound-3", "claim", "the header")
+def told_lowered_below_the_number(c: Document) -> None:
+    _cut_answers(c, 1)
+    c["claim"].update(queries=15, length=3)
+
+
+@attack(R, "claim", "the header")
+def heads_raised_in_claim(c: Document) -> None:
+    c["claim"]["heads"] = 3
+
+
+@attack(R, "claim", "the header")
+def known_number_lowered_in_claim(c: Document) -> None:
+    c["claim"]["heads"] = 1
+
+
 @attack(R, "claim", "the claim", {"heads": 3})
 def weaker_claim_fewer_heads(_c: Document) -> None:
     pass
@@ -814,6 +830,22 @@ def sum_profile_names_reversed(c: Document) -> None:
     c["steps"][P1_22]["b"] = [2, 1]
 
 
+@attack("rational-by-hand", "order", 2)
+def true_for_one_in_b(c: Document) -> None:
+    """In Python, True == 1."""
+    c["steps"][2]["b"] = [True]
+
+
+@attack(R, "order", P11_12)
+def true_for_one_in_u(c: Document) -> None:
+    c["steps"][P11_12]["u"] = [True, 2]
+
+
+@attack(R, "order", P12, sealed=False)
+def step_that_is_no_object(c: Document) -> None:
+    c["steps"][P12] = "profile"
+
+
 # fields
 
 
@@ -830,6 +862,15 @@ ATTACKS["equal-poles-hidden-by-dependent-base"] = Attack(
     "field",
     "the header",
 )
+ATTACKS["step-missing-kind"] = Attack(lambda accepted: _without_kind(accepted[R]), "order", f"step {BASE}")
+
+
+def _without_kind(document: Document) -> Document:
+    changed = deepcopy(document)
+    del changed["steps"][BASE]["kind"]
+    return changed
+
+
 ATTACKS["base-of-one"] = Attack(
     lambda _accepted: Forger({"name": "rational", "base": ["1"]}).certificate(
         [[1]], [[1]], [([[[1]]], [1]), ([[[2]]], [2])]

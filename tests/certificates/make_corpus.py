@@ -24,7 +24,7 @@ from malformations import MALFORMED
 from exactmha.certificates.write import CertificateRecorder
 from exactmha.conditions import Grid
 from exactmha.instance import from_dict
-from exactmha.verify import verify
+from exactmha.verification import verify
 
 HERE = Path(__file__).parent
 

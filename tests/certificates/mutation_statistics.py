@@ -199,8 +199,11 @@ BASE: Place = ("field", "base")
 EXCHANGE = "values swapped"
 
 
-def may_be_accepted(mutation: Mutation) -> str:
-    """Say why a mutation is right to be accepted: "other statement", "same statement", or "" when it is not.
+SAME, OTHER = "same statement", "other statement"
+
+
+def may_be_accepted(mutation: Mutation) -> tuple[str, ...]:
+    """Say with which statement a mutation may be accepted, the same or another; () when it may not.
 
     - `instance` names a file. Without `--instance` nothing is proved about it; the verdict names it. (Exchanging the
       values of two neighbouring keys of the top level leaves a certificate only for `instance` and `transcript`, and
@@ -209,25 +212,24 @@ def may_be_accepted(mutation: Mutation) -> str:
       That a learner was told more or less is no part of it. A claim given separately tells the two apart.
     - `radicand`: the certificate is an identity in t, so it is true of the answers at every t = e^(√n/N).
     - `base`: where the coordinates of every exponent are equal, so that the product of the base numbers is what
-      counts, their order does not matter.
+      counts, their order does not matter: the same statement, written with another field.
     - without heads all answers are 0, in every field and for every design: other queries, or another field.
     - if all W are 0, their coordinates are 0 in every unit, and all monomials 1.
-
-    In all but the second case the verdict must be another one.
     """
     document, place = mutation.document, mutation.place
     heads, told = document["claim"]["heads"], document["claim"]["told"]
-    if place == BOUND:
-        return "same statement" if heads == told else ""
     exponents = [e for step in document["steps"] if step["kind"] == "profile" for e in step["exponents"]]
+    if place == BOUND and heads == told:
+        return (SAME,)
+    if place == BASE and sorted(mutation.new) == sorted(value_at(document, BASE)) and all_equal(exponents):
+        return (SAME, OTHER)
     other = (
         place in (("instance",), ("field", "radicand"))
         or (place == () and mutation.kind == EXCHANGE)
-        or (place == BASE and sorted(mutation.new) == sorted(value_at(document, BASE)) and all_equal(exponents))
         or (heads == 0 and (place[:1] == ("field",) or place[:2] == ("steps", 0)))
         or (place[:1] == ("field",) and all(e == ["0"] for e in exponents))
     )
-    return "other statement" if other else ""
+    return (OTHER,) if other else ()
 
 
 def all_equal(exponents: list[list[str]]) -> bool:
@@ -275,9 +277,9 @@ def verdict_problem(path: Path, statement: str, mutation: Mutation, row: Counter
         row["crash"] += 1
         return f"crash: {error!r}"
     if verdict == second_checker.ACCEPT:
-        stated = "same statement" if said == statement else "other statement"
+        stated = SAME if said == statement else OTHER
         row[f"accept, {stated}"] += 1
-        if stated != may_be_accepted(mutation):
+        if stated not in may_be_accepted(mutation):
             return f"accepted with the {stated}"
     else:
         row[verdict] += 1
@@ -299,7 +301,7 @@ def tally(name: str) -> Tally:
     return result
 
 
-COLUMNS = ("reject", "malformed", "accept, other statement", "accept, same statement", "crash")
+COLUMNS = ("reject", "malformed", f"accept, {OTHER}", f"accept, {SAME}", "crash")
 
 
 def print_table(judged: dict[str, Counter[str]]) -> None:

