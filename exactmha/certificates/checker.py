@@ -197,6 +197,9 @@ class RationalField:
         equal: bool = top * answer.denominator == answer.numerator * bottom
         return equal
 
+    def text(self) -> str:
+        return f"rational field, W in logarithms of {', '.join(f'{b:#x}' for b in self.base) or 'nothing'}"
+
     def embed(self, scalar: tuple[Fraction, ...]) -> Fraction:
         return scalar[0]
 
@@ -271,6 +274,9 @@ class RadicalField:
             parts = [([x * d + y * b for x, y in zip(v, w)], b * d) for (v, b), (w, d) in pairs] + odd
         ((vector, bottom),) = parts
         return all(x.numerator * bottom == -y * x.denominator for x, y in zip(constant, vector))
+
+    def text(self) -> str:
+        return f"radical field, W in multiples of log(β)/{self.degree}, β = {hexadecimal(self.beta)} in hexadecimal"
 
     def embed(self, scalar: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
         return scalar
@@ -352,6 +358,9 @@ class ExponentialField:
                 total[key] = total.get(key, 0) + coefficient
         equal: bool = {key: c for key, c in total.items() if c} == answer
         return equal
+
+    def text(self) -> str:
+        return f"exponential field, t = e^(√n/N) with n = {self.radicand:#x}, N = {self.unit:#x}"
 
     def embed(self, scalar: tuple[Fraction, ...]) -> dict[tuple[int, int, int], Fraction]:
         return {(0, 1, 0): scalar[0]} if scalar[0] else {}
@@ -632,7 +641,7 @@ class Checker:
         heads = f"{self.heads} canonical head{'s' if self.heads != 1 else ''}"
         lines = [
             f"PROVED: exactly one model with at most {heads} gives these {self.queries} answers "
-            f"({self.field_name} field, d = {self.dim}, lengths up to {self.length}); it is the recovered one, "
+            f"({self.field.text()}, d = {self.dim}, lengths up to {self.length}); it is the recovered one, "
             "and no other model with at most that many canonical heads does.",
             f"TRANSCRIPT: the queries and answers with SHA-256 {self.transcript}.",
             f"PROVED: these are 4·{self.told}·{self.dim}² − 2·{self.told} + 1 = {self.queries} queries.",
