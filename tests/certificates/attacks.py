@@ -576,6 +576,16 @@ def answers_altered_readout_adjusted_sum_kept(c: Document) -> None:
     solve_readout(c)
 
 
+@attack(R, "matching", MATCH_21)
+def residues_of_later_profile_altered_answers_adjusted(c: Document) -> None:
+    shift_residues(c, P21, (1, -1))
+
+
+@attack(R, "matching", MATCH_22)
+def residues_of_later_sum_profile_altered_answers_adjusted(c: Document) -> None:
+    shift_residues(c, P1_22, (0, 1))
+
+
 def _shift_pole(c: Document, places: Iterable[int]) -> None:
     for place in places:
         exponent = c["steps"][place]["exponents"][0]

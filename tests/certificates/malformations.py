@@ -71,6 +71,11 @@ def inserted(path: str) -> Spoil:
     return change
 
 
+def terms_exchanged(document: Document) -> None:
+    answer = document["steps"][P11]["answers"][0]
+    answer[1], answer[2] = answer[2], answer[1]
+
+
 HAND = "rational-by-hand"
 FIRST_ANSWER = b'"d/6"'
 """of the certificate made by hand: f = 13/6"""
@@ -161,7 +166,9 @@ MALFORMED: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
     "order-zero": (Q, spoiled(at("field/order", 0))),
     "order-beyond-limits": (Q, spoiled(at("field/order", 97))),
     "monomial-beyond-limits": (R, spoiled(at(f"steps/{P11}/exponents/0/0", "f" * 8))),
-    "terms-out-of-order": (E, spoiled(lambda c: c["steps"][P11]["answers"][0][1:].reverse())),
+    # 3,000,000 bits for the power of 2 and as many for that of 3
+    "monomial-beyond-limits-together": (R, spoiled(at(f"steps/{P11}/exponents/0", ["16e360", "16e360"]))),
+    "terms-out-of-order": (E, spoiled(terms_exchanged)),
     "answer-without-constant": (E, spoiled(at(f"steps/{P11}/answers/0", []))),
     "term-of-three-numbers": (E, spoiled(removed(f"steps/{P11}/answers/0/1/3"))),
     "term-repeated": (E, spoiled(inserted(f"steps/{P11}/answers/0/1"))),
@@ -170,11 +177,3 @@ MALFORMED: dict[str, tuple[str, Callable[[bytes], bytes]]] = {
     "term-with-negative-power": (E, spoiled(at(f"steps/{P11}/answers/0/1/2", "-1"))),
     "term-not-in-lowest-terms": (E, spoiled(at(f"steps/{P11}/answers/0/1", ["1", "2", "1", "2"]))),
 }
-
-
-def _terms_out_of_order(document: Document) -> None:
-    answer = document["steps"][P11]["answers"][0]
-    answer[1], answer[2] = answer[2], answer[1]
-
-
-MALFORMED["terms-out-of-order"] = (E, spoiled(_terms_out_of_order))
