@@ -41,6 +41,8 @@ SUPPORTED = (
     "log(q) (rational field), or rational multiples of one log(q) (radical field)"
 )
 
+V_SUPPORTED = "v is rational, or in the radical field made of rationals and powers of root(β,N)"
+
 Coordinates = list[tuple[fmpq, ...]]
 """For every entry of every W, its coordinates on the field's logarithmic units."""
 
@@ -182,7 +184,7 @@ def _scalar(tree: Node, where: str, field: ExactField, limits: Limits) -> Scalar
     except InputError as error:
         raise error.located(field=where) from None
     if value is None:
-        raise InputError(f"v must be rational in the {field.name} field", field=where)
+        raise InputError(f"v must be rational in the {field.name} field", field=where, hint=V_SUPPORTED)
     return (value,)
 
 
@@ -303,7 +305,7 @@ class _Inference:
             if all((x - fmpq(j * e, order)).denominator == 1 for x, e in zip(vector, direction, strict=True)):
                 return fmpq(j, order)
         raise InputError(
-            "this root is no rational multiple of a power of the field's root", field=where, hint=SUPPORTED
+            "this root is no rational multiple of a power of the field's root", field=where, hint=V_SUPPORTED
         )
 
     def _multiple(self, vector: Sequence[fmpq], direction: Sequence[int], where: str) -> fmpq:

@@ -72,8 +72,9 @@ def reproduce(path: str | Path, only: tuple[str, ...] = ()) -> list[str]:
     names = [match[2] for match in _BLOCK.finditer(text)]
     unknown = [name for name in (*names, *only) if name not in BLOCKS]
     if unknown or not names:
+        problem = f"nothing known as {', '.join(unknown)}" if unknown else "has no block <!-- reproduce:NAME -->"
         raise InputError(
-            f"has no block that can be reproduced: {', '.join(unknown)}",
+            problem,
             file=str(path),
             hint=f"known: {', '.join(BLOCKS)}",
         )

@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from fractions import Fraction
 from typing import overload
 
 from flint import fmpq
+
+from exactmha.errors import InputError
 
 Token = tuple[int | fmpq, ...]
 """A column vector of R^d with exact coordinates."""
@@ -53,4 +56,13 @@ def runs_of(sequence: Sequence[Token]) -> Sequence[tuple[Token, int]]:
     """Return (token, count) pairs whose last pair holds the final token; earlier order does not matter to attention."""
     if isinstance(sequence, TokenSequence):
         return sequence.runs
-    return [(token, 1) for token in sequence]
+    return [(tuple(_exact(x) for x in token), 1) for token in sequence]
+
+
+def _exact(x: object) -> int | fmpq:
+    """Return a coordinate as `int` or `fmpq`; floats are refused, since they are rarely what is meant."""
+    if isinstance(x, int | fmpq):
+        return x
+    if isinstance(x, Fraction):
+        return fmpq(x.numerator, x.denominator)
+    raise InputError("a coordinate must be an int, a Fraction or an fmpq", value=x, hint="exact numbers only")

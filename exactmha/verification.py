@@ -168,7 +168,7 @@ class _Run:
 
     def report(self, redraws: list[Redraw]) -> Verification:
         """Gather the evidence."""
-        conditions = self._conditions()
+        conditions = self._conditions(redraws)
         return Verification(
             self.model,
             self.truth,
@@ -196,16 +196,23 @@ class _Run:
             tuple(self.oracle.transcript or ()),
         )
 
-    def _conditions(self) -> tuple[ConditionRow, ...]:
+    def _failed_conditions(self, redraws: list[Redraw]) -> set[str]:
+        """Name the conditions that failed in the last draw; where the learner cannot tell, the true model can."""
+        if not isinstance(self.failure, ConditionFailed):
+            return set()
+        named = diagnosis(self.truth.heads, redraws[-1]) if redraws else ""
+        return {name for name in self.failure.conditions if len(self.failure.conditions) == 1 or f"{name}:" in named}
+
+    def _conditions(self, redraws: list[Redraw]) -> tuple[ConditionRow, ...]:
         heads = self.told if self.recovery is None else self.recovery.head_count
-        failed = self.failure.conditions if isinstance(self.failure, ConditionFailed) else ()
+        failed = self._failed_conditions(redraws)
         rows = []
         for condition in CONDITIONS:
             count = condition.count(heads, self.model.dim)
             checked = 0 if self.recovery is None else self.recovery.checked[condition.name]
             outcome = Outcome.HOLDS if self.recovery and checked == count else Outcome.UNDECIDED
             if condition.name in failed:
-                outcome = Outcome.FAILS if len(failed) == 1 else Outcome.UNDECIDED
+                outcome = Outcome.FAILS
             bound = condition.failure_bound(self.told, self.model.dim, self.grid)
             rows.append(
                 ConditionRow(condition.name, condition.title, condition.statement, count, checked, bound, outcome)
@@ -269,7 +276,7 @@ class _Run:
         bound = failure_bound(self.told, self.model.dim, self.grid)
         if bound >= 1:
             return ()
-        statement = f"a design drawn like this one violates C1–C4 with probability at most {power_of_two(bound)}"
+        statement = f"a design drawn like this one violates C1–C4 with probability at most {bound_text(bound)}"
         return (Claim("failure-bound", statement, Outcome.HOLDS, Evidence.PROVED, "proofs/genericity-bound"),)
 
     def _answers(self) -> int:
@@ -287,10 +294,14 @@ class _Run:
         return Claim("reproduces-oracle", statement, outcome, Evidence.SAMPLED, f"exact equality; lengths {lengths}")
 
 
-def power_of_two(bound: Fraction) -> str:
-    """Return the least 2^e (e an integer) that is at least `bound`, as text; "0" for 0."""
+def bound_text(bound: Fraction) -> str:
+    """Return an upper bound on a probability as text, rounded up: two decimals above 1/8, else a power of two."""
+    if bound >= 1:
+        return "vacuous"
     if bound == 0:
         return "0"
+    if bound > Fraction(1, 8):
+        return f"{-(-100 * bound // 1) / 100:.2f}"
     exponent = bound.numerator.bit_length() - bound.denominator.bit_length() - 1
     while Fraction(2) ** exponent < bound:
         exponent += 1

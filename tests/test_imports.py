@@ -83,13 +83,22 @@ def test_unknown_names_are_attribute_errors() -> None:
         exactmha.nothing  # noqa: B018  # the access is the test
 
 
-@pytest.mark.parametrize("first", ["verification", "instance", "heads"])
-def test_functions_win_over_modules_of_the_same_name(first: str) -> None:
+def test_no_public_name_is_also_the_name_of_a_module() -> None:
+    # importing such a module anywhere would put it in the place of the function
+    package = Path(exactmha.__file__).parent
+    modules = {path.stem for path in package.glob("*.py")} | {
+        path.parent.name for path in package.glob("*/__init__.py")
+    }
+    assert {"heads", "fields"} <= modules
+    assert not modules & set(exactmha.__all__)
+
+
+def test_functions_stay_functions_after_the_command_line_has_run() -> None:
     program = (
-        f"import exactmha, exactmha.{first}\n"
-        "from exactmha import canonical, learn, verify\n"
-        "assert callable(verify) and callable(learn) and callable(canonical)\n"
-        "assert callable(exactmha.verify), exactmha.verify"
+        "import exactmha\n"
+        "from exactmha.cli.main import run\n"
+        "assert run(['verify', '--heads', '1', '--dim', '1']) == 0\n"
+        "assert all(map(callable, (exactmha.verify, exactmha.learn, exactmha.load, exactmha.canonical)))"
     )
     output("-c", program)
 

@@ -27,7 +27,7 @@ from exactmha.outcome import Evidence, Outcome, exit_status
 from exactmha.random_instance import example, random_model
 from exactmha.recover.learn import Recovery, learn
 from exactmha.sequences import Token
-from exactmha.verification import Verification, fresh_sequences, power_of_two, verify
+from exactmha.verification import Verification, bound_text, fresh_sequences, verify
 
 FIELDS = ["exponential", "rational", "radical"]
 HOLDS, FAILS, UNDECIDED = Outcome.HOLDS, Outcome.FAILS, Outcome.UNDECIDED
@@ -185,15 +185,20 @@ def test_a_failure_bound_is_claimed_as_requested() -> None:
     ("bound", "text"),
     [
         (Fraction(0), "0"),
-        (Fraction(1), "2^0"),
         (Fraction(1, 2**40), "2^-40"),
         (Fraction(1, 2**40 + 1), "2^-40"),
         (Fraction(1, 2**40 - 1), "2^-39"),
-        (Fraction(3), "2^2"),
+        (Fraction(1, 8), "2^-3"),
+        (Fraction(1, 4), "0.25"),
+        (Fraction(2401, 10000), "0.25"),
+        (Fraction(24, 100), "0.24"),
+        (Fraction(99, 100), "0.99"),
+        (Fraction(1), "vacuous"),
+        (Fraction(7), "vacuous"),
     ],
 )
-def test_power_of_two_rounds_up(bound: Fraction, text: str) -> None:
-    assert power_of_two(bound) == text
+def test_bounds_are_rounded_up(bound: Fraction, text: str) -> None:
+    assert bound_text(bound) == text
 
 
 @pytest.mark.parametrize("field", FIELDS)
@@ -423,6 +428,7 @@ def test_without_redraw_a_real_failure_is_named_and_located() -> None:
             ((redraw, reason),) = result.diagnoses
             if redraw.conditions != ("C1",):
                 assert reason == "C3: v_1·u = 0"
+                assert {row.name for row in result.conditions if row.outcome is FAILS} == {"C3"}
                 assert redraw.u[0] == 0
         else:
             assert failing(result) == set()

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from math import comb
 from statistics import median
+from typing import Any
 
 from exactmha.campaigns.tasks import Row
 from exactmha.errors import InputError
@@ -64,15 +65,21 @@ def grouped(rows: Iterable[Row]) -> list[Group]:
     ]
 
 
-def plot(groups: Sequence[Group], path: str) -> None:
-    """Plot success, re-draws against the predicted bound, and time against H and d, to an image file."""
+def plotting() -> Any:
+    """Return matplotlib's pyplot, drawing to files only; raises `InputError` where it is not installed."""
     try:
         import matplotlib as mpl
     except ImportError:
         raise InputError("needs matplotlib", field="--plot", hint='pip install "exactmha[plot]"') from None
     mpl.use("Agg")
-    from matplotlib import pyplot as plt
+    from matplotlib import pyplot
 
+    return pyplot
+
+
+def plot(groups: Sequence[Group], path: str) -> None:
+    """Plot success, re-draws against the predicted bound, and time against H and d, to an image file."""
+    plt = plotting()
     figure, (success, redraws, times) = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
     markers = {"exponential": "o", "rational": "s", "radical": "^"}
     for field, marker in markers.items():

@@ -140,6 +140,11 @@ def rational(value: Any, where: str) -> Fraction:
     return result
 
 
+def shown(n: int) -> str:
+    """Write an integer for people: decimal when short, else hexadecimal, which has no limit."""
+    return str(n) if n.bit_length() <= 64 else f"{n:#x}"
+
+
 def hexadecimal(q: Fraction) -> str:
     return f"{q.numerator:x}" if q.denominator == 1 else f"{q.numerator:x}/{q.denominator:x}"
 
@@ -198,7 +203,7 @@ class RationalField:
         return equal
 
     def text(self) -> str:
-        return f"rational field, W in logarithms of {', '.join(f'{b:#x}' for b in self.base) or 'nothing'}"
+        return f"rational field, W in logarithms of {', '.join(map(shown, self.base)) or 'nothing'}"
 
     def embed(self, scalar: tuple[Fraction, ...]) -> Fraction:
         return scalar[0]
@@ -276,7 +281,7 @@ class RadicalField:
         return all(x.numerator * bottom == -y * x.denominator for x, y in zip(constant, vector))
 
     def text(self) -> str:
-        return f"radical field, W in multiples of log(β)/{self.degree}, β = {hexadecimal(self.beta)} in hexadecimal"
+        return f"radical field, W in multiples of log(β)/{self.degree}, β = {shown(self.p)}/{shown(self.q)}"
 
     def embed(self, scalar: tuple[Fraction, ...]) -> tuple[Fraction, ...]:
         return scalar
@@ -360,7 +365,7 @@ class ExponentialField:
         return equal
 
     def text(self) -> str:
-        return f"exponential field, t = e^(√n/N) with n = {self.radicand:#x}, N = {self.unit:#x}"
+        return f"exponential field, t = e^(√n/N) with n = {shown(self.radicand)}, N = {shown(self.unit)}"
 
     def embed(self, scalar: tuple[Fraction, ...]) -> dict[tuple[int, int, int], Fraction]:
         return {(0, 1, 0): scalar[0]} if scalar[0] else {}
@@ -622,7 +627,9 @@ class Checker:
             if key not in proved:
                 raise Unreadable(f"the claim has no key {key[:40]!r}; it may have {', '.join(proved)}")
             if type(wanted) is not type(proved[key]) or wanted != proved[key]:
-                error = Rejected("claim", f"the certificate proves {key} = {proved[key]}, not what is claimed")
+                error = Rejected(
+                    "claim", f"the certificate proves {key} = {json.dumps(proved[key])}, not what is claimed"
+                )
                 error.step = "the claim"
                 raise error
 
@@ -630,7 +637,10 @@ class Checker:
         """Prove that the recovered heads are the canonical heads of an instance file."""
         try:
             if hashlib.sha256(data).hexdigest() != self.instance:
-                reject("instance", "the SHA-256 of the instance is another")
+                reject(
+                    "instance",
+                    "these are not the bytes that were certified (even white space counts): their SHA-256 differs",
+                )
             compare_instance(self, parse_json(data, name), name)
         except Rejected as error:
             error.step = "the instance"
@@ -640,9 +650,8 @@ class Checker:
         """Say exactly what was proved, and what it rests on."""
         heads = f"{self.heads} canonical head{'s' if self.heads != 1 else ''}"
         lines = [
-            f"PROVED: exactly one model with at most {heads} gives these {self.queries} answers "
-            f"({self.field.text()}, d = {self.dim}, lengths up to {self.length}); it is the recovered one, "
-            "and no other model with at most that many canonical heads does.",
+            f"PROVED: of all models with at most {heads}, exactly one gives these {self.queries} answers "
+            f"({self.field.text()}, d = {self.dim}, lengths up to {self.length}): the recovered one.",
             f"TRANSCRIPT: the queries and answers with SHA-256 {self.transcript}.",
             f"PROVED: these are 4·{self.told}·{self.dim}² − 2·{self.told} + 1 = {self.queries} queries.",
         ]
@@ -653,9 +662,8 @@ class Checker:
         else:
             lines.append(f"NOT PROVED: where the answers came from (the file names the instance {self.instance}).")
         if self.claim["bound"] and self.heads < self.told:
-            lines.append(
-                f"NOT PROVED: rivals with {self.heads + 1} to {self.told} heads (probability one over the draw)."
-            )
+            rivals = f"{self.heads + 1} to {self.told}" if self.heads + 1 < self.told else f"{self.told}"
+            lines.append(f"NOT PROVED: that no rival with {rivals} heads gives them (probability one over the draw).")
         lines.append(
             "RESTS ON: proofs/uniqueness-from-transcript (a written proof), this checker and Python's integers."
         )

@@ -53,7 +53,7 @@ def _milliseconds(seconds: float | None) -> str:
 
 
 def _times(slow: float | None, fast: float) -> str:
-    return "–" if slow is None else f"{slow / fast:.0f}×"
+    return "–" if slow is None else f"{slow / fast:.3g}×"
 
 
 def _profiles(results: Results) -> str:
@@ -112,7 +112,7 @@ def _growth(results: Results) -> str:
         else f"time ~ H^{growth.exponent:.2f} at d = {growth.fixed}"
         for growth in results.growth
     ]
-    return "Growth (exponential field)  " + "; ".join(lines) + "\n"
+    return "Growth (exponential field)  " + "; ".join(lines) + "\n" if lines else ""
 
 
 def _operations(results: Results) -> str:

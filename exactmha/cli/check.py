@@ -12,6 +12,9 @@ import click
 def command(file: str, instance: str | None, claim: str | None) -> int:
     """Check the certificate FILE: exit status 0 accepted, 1 rejected, 2 unreadable.
 
+    The keys of --claim are heads (recovered), told (what the learner was told: H or H_0), bound (only H_0 was known),
+    queries, length, dim, field and instance (SHA-256).
+
     Prints the exact statement proved and what it rests on, or the first step that fails and why.
     """
     from exactmha.certificates.checker import main

@@ -14,7 +14,7 @@ from exactmha.heads import Canonical
 from exactmha.instance import head_text
 from exactmha.outcome import Outcome
 from exactmha.sequences import Token
-from exactmha.verification import Verification, power_of_two
+from exactmha.verification import Verification, bound_text
 
 _SHOWN_DIM = 4
 _SHOWN_HEADS = 6
@@ -124,7 +124,7 @@ def _instance(result: Verification, console: Console) -> None:
     if not heads:
         console.print("No head remains: this is the zero function.")
     grid, bound = result.grid, result.failure_bound
-    strength = f"≤ {power_of_two(bound)}" if bound < 1 else "bound above 1, vacuous: rests on the conditions as checked"
+    strength = f"≤ {bound_text(bound)}" if bound < 1 else "bound above 1, vacuous: rests on the conditions as checked"
     console.print(
         f"Design       seed {result.seed}; b from {grid.b_values} and u from {grid.u_values} values a coordinate"
     )
@@ -153,7 +153,7 @@ def _token_text(token: Token) -> str:
 def _conditions(result: Verification, console: Console) -> None:
     rows = table("Condition", "statement", "count", "checked", "bound", "outcome", right=(2, 3))
     for row in result.conditions:
-        bound = power_of_two(row.bound) if row.bound < 1 else "vacuous"
+        bound = bound_text(row.bound)
         title = Text(f"{row.name} {row.title}")
         rows.add_row(title, Text(row.statement), str(row.count), str(row.checked), bound, _MARK[row.outcome])
     console.print(rows)
@@ -178,7 +178,7 @@ def _redraws(result: Verification, console: Console) -> None:
     if not result.diagnoses:
         return
     wasted = sum(redraw.queries for redraw, _ in result.diagnoses)
-    console.print(f"Re-drawn     {len(result.diagnoses)} times, {wasted} queries spent apart")
+    console.print(f"Bad draws    {len(result.diagnoses)}, on which {wasted} queries were spent apart")
     for redraw, reason in result.diagnoses[:_SHOWN_REDRAWS]:
         console.print(
             f"  {redraw.token}: {' or '.join(redraw.conditions)} fails in {redraw.profile}: {reason}", soft_wrap=True

@@ -15,6 +15,8 @@ from exactmha.errors import InputError
 from exactmha.field_names import FIELD_NAMES
 from exactmha.outcome import Outcome, exit_status
 
+_SHOWN_FAILURES = 10
+
 
 class IntegerRange(click.ParamType[range]):
     """A range of integers: 3, or 1-4."""
@@ -61,23 +63,32 @@ def command(
     """
     from exactmha.campaigns.database import Database
     from exactmha.campaigns.executors import run_locally, run_on_cluster
-    from exactmha.campaigns.summary import grouped, plot
+    from exactmha.campaigns.summary import grouped, plot, plotting
     from exactmha.campaigns.tasks import tasks
 
     if heads.stop > 513 or dim.start < 1 or dim.stop > 513:
         raise InputError("must lie between 1 and 512", field="--dim" if heads.stop <= 513 else "--heads")
+    if plot_path:
+        plotting()
     names = FIELD_NAMES if field_name == "all" else (field_name,)
     with Database(db) as database:
         wanted = list(tasks(heads, dim, names, trials, grid or 0))
         missing = database.missing(wanted)
         rows = run_on_cluster(missing, cluster) if cluster else run_locally(missing, jobs)
         with _progress(len(wanted), len(wanted) - len(missing)) as advance:
-            for row in rows:
-                database.add(row)
-                advance()
+            try:
+                for row in rows:
+                    database.add(row)
+                    advance()
+            except KeyboardInterrupt:
+                kept = len(wanted) - len(database.missing(wanted))
+                click.echo(f"{kept} of {len(wanted)} verifications are kept; run again to go on", err=True)
+                raise
         results = database.rows()
     groups = grouped(results)
     click.echo(_as_json(groups) if as_json else _as_text(groups), nl=False)
+    for row in [row for row in results if row.outcome != Outcome.HOLDS.value][:_SHOWN_FAILURES]:
+        click.echo(f"not verified: {row.key} ({row.outcome}) {row.error}", err=True)
     if plot_path:
         plot(groups, plot_path)
     return exit_status(Outcome(row.outcome) for row in results)
@@ -111,7 +122,10 @@ def _as_text(groups: list[Any]) -> str:
     total, verified = sum(group.runs for group in groups), sum(group.verified for group in groups)
     above = sum(group.contradicts_bound for group in groups)
     verdict = f"contradict the failure bound in {above} rows" if above else "agree with the failure bound"
-    return render(rows) + f"\n{verified} of {total} runs verified; observed re-draws {verdict}\n"
+    return (
+        render(rows)
+        + f"\n{verified} of {total} runs verified; observed re-draws {verdict} (binomial test, level 1e-6)\n"
+    )
 
 
 @contextmanager

@@ -88,6 +88,8 @@ def command(
         )
     if recorder is not None and result.recovery is not None:
         write_or_print(recorder.text(result.recovery, model.field, source), certificate)
+    elif recorder is not None:
+        click.echo("nothing was recovered, so no certificate was written", err=True)
     click.echo(report.as_json(result) if as_json else report.as_text(result), nl=False)
     return exit_status(claim.outcome for claim in result.claims)
 

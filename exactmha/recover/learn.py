@@ -421,7 +421,8 @@ class _Run:
         """Throw the whole design away and count all its queries as spent in vain."""
         self._reject(failure, ("b", 1), self.asked - sum(redraw.queries for redraw in self.redraws))
         if give_up:
-            raise failure
+            witness = f"{failure.witness} (given up after {len(self.redraws)} bad draws)"
+            raise ConditionFailed(failure.conditions, profile=failure.profile, witness=witness, heads=failure.heads)
         self._start()
         if self.recorder:
             self.recorder.restart()
