@@ -371,6 +371,13 @@ def duplicate_pole() -> Document:
 
 
 @forged("equal-poles", 2)
+def duplicate_pole_one_dimension() -> Document:
+    """Without a matching, nothing else forbids it."""
+    W = [[[1]], [[-1]]]
+    return RATIONAL.certificate([[1]], [[2]], [(W, [1]), (W, [3])])
+
+
+@forged("equal-poles", 2)
 def heads_overstated_with_cancelling_pair() -> Document:
     W, extra = [[[1, 2], [0, -1]], [[0, 0], [1, 0]]], [[[0, 1], [0, 3]], [[1, 0], [0, 0]]]
     heads: list[ForgedHead] = [(W, [1, 1]), (extra, [1, 2]), (extra, [-1, -2])]
@@ -574,6 +581,11 @@ def answers_altered_readout_adjusted_sum_kept(c: Document) -> None:
     for place in (P11, P11_12):
         shift_residues(c, place, (1, -1))
     solve_readout(c)
+
+
+@attack(R, "matching", MATCH_2)
+def residues_of_sum_profile_altered_answers_adjusted(c: Document) -> None:
+    shift_residues(c, P11_12, (1, -1))
 
 
 @attack(R, "matching", MATCH_21)

@@ -116,6 +116,26 @@ def test_the_zero_function(tmp_path: Path, capsys: Output) -> None:
     assert (result["queries"], result["max_length"], result["recovered"]) == (1, 1, [])
 
 
+def test_large_heads_are_only_summarised(capsys: Output) -> None:
+    out = printed(capsys, "verify", "--heads", "2", "--dim", "5")
+    assert out.endswith("\nRecovered    2 heads with d = 5 (--json prints them all)\n")
+    assert len(as_json(capsys, "verify", "--heads", "2", "--dim", "5")["recovered"][1]["W"]) == 5
+
+
+@pytest.mark.parametrize(
+    ("field", "W", "text"),
+    [
+        ("exponential", "1/2", "exponential: K = Q(t), t = exp(1/2), transcendental by Lindemann–Weierstrass"),
+        ("exponential", "sqrt(2)/3", "exponential: K = Q(t), t = exp(sqrt(2)/3), transcendental"),
+        ("rational", "log(5)", "rational: K = Q, W in logarithms of 5\n"),
+        ("radical", "1/3*log(5)", "radical: K = Q(5^(1/3)), degree 3"),
+    ],
+)
+def test_the_field_is_described(field: str, W: str, text: str, tmp_path: Path, capsys: Output) -> None:
+    content = {"format": FORMAT, "field": field, "dim": 1, "heads": [{"W": [[W]], "v": ["1"]}]}
+    assert f"\nField        {text}" in printed(capsys, "verify", written(tmp_path / "i.json", content))
+
+
 JSON_TYPES: dict[str, type | tuple[type, ...]] = {
     "field": str,
     "dim": int,
@@ -590,6 +610,17 @@ def test_a_closed_standard_output_is_no_traceback(arguments: str) -> None:
     done = subprocess.run(["sh", "-c", command], stderr=subprocess.PIPE, check=False)
     assert b"Traceback" not in done.stderr
     assert done.returncode in {0, 2}
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs a pseudo-terminal")
+def test_progress_on_a_terminal_leaves_standard_output_alone(reference: list[bytes]) -> None:
+    controller, terminal = os.openpty()
+    done = process(*REPRODUCED[0], stderr=terminal, environment={"TERM": "xterm"})
+    os.close(terminal)
+    progress = os.read(controller, 65536)
+    os.close(controller)
+    assert (done.returncode, done.stdout) == (0, reference[0])
+    assert b"queries asked and proved" in progress
 
 
 def test_nothing_is_printed_on_standard_error_when_all_is_well() -> None:
