@@ -10,7 +10,7 @@ from typing import Any, NoReturn
 import click
 
 from exactmha import __version__
-from exactmha.errors import ExactMHAError, InputError
+from exactmha.errors import ExactMHAError, InputError, shorten
 from exactmha.outcome import EXIT_BAD_INPUT, EXIT_UNDECIDED
 
 COMMANDS = {
@@ -71,7 +71,7 @@ def run(arguments: list[str] | None = None) -> int:
         status = cli.main(arguments, prog_name="exactmha", standalone_mode=False)
         sys.stdout.flush()
     except click.ClickException as error:
-        error.show()
+        click.echo(f"error: {shorten(error.format_message().rstrip('.'), 400)}; see --help", err=True)
         return EXIT_BAD_INPUT
     except InputError as error:
         click.echo(f"error: {error}", err=True)
