@@ -154,8 +154,8 @@ def hexadecimal(q: Fraction) -> str:
 # field reads its values, and decides whether an answer equals base + Σ_h c_h·k r_h/(1 + k r_h).
 
 
-def power_is_small(base_bits: int, exponent: int) -> None:
-    if base_bits * abs(exponent) > MOST_WEIGHT_BITS:
+def weight_is_small(bits: int) -> None:
+    if bits > MOST_WEIGHT_BITS:
         raise Unreadable(f"a weight has more than {MOST_WEIGHT_BITS} bits")
 
 
@@ -185,8 +185,8 @@ class RationalField:
         result = []
         for exponent in exponents:
             top, bottom = 1, 1
+            weight_is_small(sum(b.bit_length() * abs(e) for b, e in zip(self.base, exponent)))
             for b, e in zip(self.base, exponent):
-                power_is_small(b.bit_length(), e)
                 top, bottom = (top * b**e, bottom) if e >= 0 else (top, bottom * b**-e)
             result.append((top, bottom))
         return result
@@ -235,7 +235,7 @@ class RadicalField:
 
     def weights(self, exponents: list[tuple[int, ...]]) -> list[int]:
         for (n,) in exponents:
-            power_is_small(max(self.p.bit_length(), self.q.bit_length()), n // self.degree + 1)
+            weight_is_small(max(self.p.bit_length(), self.q.bit_length()) * abs(n // self.degree + 1))
         return [n for (n,) in exponents]
 
     def _reciprocal(self, k: int, n: int) -> tuple[list[int], int]:
