@@ -44,10 +44,14 @@ def _collected(terms: Iterable[tuple[K, fmpq]], limits: Limits, start: Mapping[K
     """Add terms to a copy of `start`, leaving out what cancels."""
     total = dict(start or {})
     for key, coefficient in terms:
-        total[key] = checked(total.get(key, fmpq(0)) + coefficient, limits)
+        value = checked(total.get(key, fmpq(0)) + coefficient, limits)
+        if value != 0:
+            total[key] = value
+        else:
+            total.pop(key, None)
         if len(total) > limits.terms:
             raise LimitError(f"a sum has more than {limits.terms} different terms", hint="see --limit terms")
-    return {key: coefficient for key, coefficient in total.items() if coefficient != 0}
+    return total
 
 
 def radical_root(q: fmpq, order: int, limits: Limits = DEFAULT_LIMITS) -> tuple[fmpq, Radical]:

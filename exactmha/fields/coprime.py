@@ -44,7 +44,7 @@ def _refine(numbers: Iterable[fmpz], most: int) -> list[fmpz]:
 
 
 def _pieces(n: fmpz) -> Iterable[fmpz]:
-    """Split n ≥ 1 into small primes, primes of a cofactor of at most 64 bits, or the root of that cofactor."""
+    """Split n ≥ 1 into small primes and a cofactor, the cofactor into primes if it has at most 64 bits."""
     for prime in _SMALL_PRIMES:
         exponent, n = valuation(n, fmpz(prime))
         if exponent:
@@ -52,7 +52,7 @@ def _pieces(n: fmpz) -> Iterable[fmpz]:
     if n.bit_length() <= _FACTOR_BITS:
         yield from (prime for prime, _ in n.factor()) if n > 1 else ()
         return
-    yield perfect_root(n)
+    yield n
 
 
 def perfect_root(n: fmpz) -> fmpz:

@@ -181,3 +181,13 @@ def test_memory_and_time_of_a_real_process(name: str, tmp_path: Path) -> None:
     assert done.returncode == 2
     assert "Traceback" not in done.stderr
     assert resource.getrusage(resource.RUSAGE_CHILDREN).ru_maxrss < 500 * 1024
+
+
+def test_many_long_logarithms_are_refused_quickly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "instance.json"
+    sums = ["+".join(f"log({n}^2000+{h})" for n in range(2, 514)) for h in range(10)]
+    path.write_bytes(instance(heads=[{"W": [[text]], "v": ["1"]} for text in sums]))
+    start = time.process_time()
+    assert run(["canonical", str(path)]) == 2
+    assert time.process_time() - start < 10
+    assert "log_bases" in complaint(capsys)
