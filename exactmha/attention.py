@@ -88,8 +88,7 @@ class Attention:
         rank = self.model.field.rank
         exponents = [self._exponent(int(n), d1 * d2) for n in logits]
         grouped = [tuple(exponents[i * rank : (i + 1) * rank]) for i in range(len(self.model.heads))]
-        for exponent in grouped:
-            self._check_size(exponent)
+        self._check_size(grouped)
         return grouped
 
     def _exponent(self, numerator: int, denominator: int) -> int | Fraction:
@@ -101,15 +100,15 @@ class Attention:
         if self.model.field.name != "exponential":
             raise InputError(
                 f"a relative logit is not integral, so its weight leaves the {self.model.field.name} field",
-                value=f"{exponent} units",
+                value=f"{fmpq(numerator, denominator)} units",
                 hint="use integer tokens",
             )
         return exponent
 
-    def _check_size(self, exponent: tuple[Any, ...]) -> None:
-        if self.model.field.weight_bits(exponent) > self._limits.value_bits:
+    def _check_size(self, exponents: list[tuple[Any, ...]]) -> None:
+        if sum(self.model.field.weight_bits(exponent) for exponent in exponents) > self._limits.value_bits:
             raise LimitError(
-                f"a weight exp(x_n^T W x_i) needs more than {self._limits.value_bits} bits in the "
+                f"the weights exp(x_n^T W x_i) need more than {self._limits.value_bits} bits in the "
                 f"{self.model.field.name} field",
                 hint="use smaller tokens or weights, the exponential field, or --limit value_bits",
             )

@@ -195,6 +195,12 @@ class _Inference:
         self.entries, self.limits = entries, limits
         self.roots = [(where, radical) for where, tree in readouts for radical in _radicals(tree, where, limits)]
         arguments = {q for entry in entries for q in entry.form.logs}
+        if sum(q.height_bits() for q in arguments) > limits.log_bits:
+            raise LimitError(
+                f"the numbers under logarithms have more than {limits.log_bits} bits together",
+                field="heads",
+                hint="see --limit log_bits",
+            )
         primes = [fmpq(p) for _, radical in self.roots for p, _ in radical]
         self.base = coprime_base([*arguments, *primes], limits.log_bases)
         self._coordinates = {q: coordinates(q, self.base) for q in arguments}

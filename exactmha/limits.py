@@ -33,10 +33,12 @@ class Limits:
     """degree N of the radical field"""
     log_bases: int = 64
     """multiplicatively independent numbers under the logarithms of one instance"""
+    log_bits: int = 2_000_000
+    """bits of all numbers under the logarithms of one instance together"""
     sqrt_bits: int = 64
     """bits of n in sqrt(n), unless n is a perfect square"""
     value_bits: int = 4_000_000
-    """bits of one exact weight exp(b^T W u) in the rational and radical fields"""
+    """bits of the weights exp(x_n^T W_h x_i) of all heads together, in the rational and radical fields"""
 
     @property
     def number_bits(self) -> int:

@@ -7,10 +7,11 @@ from collections.abc import Iterable
 from dataclasses import astuple
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import Any, Self
 
 from exactmha.campaigns.tasks import COLUMNS, RESULT_COLUMNS, Row, Task
 from exactmha.errors import InputError
+from exactmha.outcome import Outcome
 
 _APPLICATION_ID = 0x6D6861  # "mha": marks our files, so that no other database is written to
 _TYPES = {
@@ -54,7 +55,7 @@ class Database:
 
     def missing(self, wanted: Iterable[Task]) -> list[Task]:
         """Return the tasks that have no row yet, in their order."""
-        done = {key for (key,) in self._connection.execute("SELECT key FROM runs")}
+        done = {key for (key,) in self._select("key")}
         return [task for task in wanted if task.key not in done]
 
     def add(self, row: Row) -> None:
@@ -63,16 +64,27 @@ class Database:
         try:
             self._connection.execute(f"INSERT OR IGNORE INTO runs VALUES ({marks})", astuple(row))
         except sqlite3.Error as error:
-            raise InputError(
-                f"cannot be written: {error}", file=self._path, hint="free space, then run it again"
-            ) from None
+            raise InputError(f"cannot be written: {error}", file=self._path, hint="see to it, then run again") from None
 
     def rows(self) -> list[Row]:
         """Return all rows in the order of their keys."""
-        names = ", ".join(COLUMNS)
-        return [Row(*values) for values in self._connection.execute(f"SELECT {names} FROM runs ORDER BY key")]
+        rows = [Row(*values) for values in self._select(*COLUMNS)]
+        for row in rows:
+            numbers = (row.heads, row.dim, row.grid, row.redraws, row.seconds, row.failure_bound)
+            if row.outcome not in {outcome.value for outcome in Outcome} or not all(
+                isinstance(x, int | float) for x in numbers
+            ):
+                raise InputError("holds a row that is not ours", file=self._path, value=row.key, hint="give a new file")
+        return rows
 
     def results(self) -> list[tuple[object, ...]]:
         """Return all rows without their times: the same for any number of jobs and on any machine."""
-        names = ", ".join(RESULT_COLUMNS)
-        return list(self._connection.execute(f"SELECT {names} FROM runs ORDER BY key"))
+        return self._select(*RESULT_COLUMNS)
+
+    def _select(self, *columns: str) -> list[tuple[Any, ...]]:
+        try:
+            return list(self._connection.execute(f"SELECT {', '.join(columns)} FROM runs ORDER BY key"))
+        except sqlite3.Error as error:
+            raise InputError(
+                f"cannot be read: {error}", file=self._path, hint="give a new or an earlier --db"
+            ) from None

@@ -27,7 +27,9 @@ MOST_DIM = 128
 MOST_HEADS = 512
 MOST_ORDER = 96
 MOST_WEIGHT_BITS = 4_000_000
-MOST_NUMBER_BITS = 1 << 18
+MOST_NUMBER_BITS = 66_667
+MOST_LOG_BITS = 2_000_000
+MOST_LOG_BASES = 64
 MOST_CHARACTERS = 100_000
 MOST_DEPTH = 40
 
@@ -155,6 +157,7 @@ def hexadecimal(q: Fraction) -> str:
 
 
 def weight_is_small(bits: int) -> None:
+    """Refuse a monomial, or all of one profile together, beyond the limit."""
     if bits > MOST_WEIGHT_BITS:
         raise Unreadable(f"a weight has more than {MOST_WEIGHT_BITS} bits")
 
@@ -183,9 +186,9 @@ class RationalField:
 
     def weights(self, exponents: list[tuple[int, ...]]) -> list[tuple[int, int]]:
         result = []
+        weight_is_small(sum(b.bit_length() * abs(e) for exponent in exponents for b, e in zip(self.base, exponent)))
         for exponent in exponents:
             top, bottom = 1, 1
-            weight_is_small(sum(b.bit_length() * abs(e) for b, e in zip(self.base, exponent)))
             for b, e in zip(self.base, exponent):
                 top, bottom = (top * b**e, bottom) if e >= 0 else (top, bottom * b**-e)
             result.append((top, bottom))
@@ -234,8 +237,9 @@ class RadicalField:
         return tuple(rational(x, where) for x in listed(data, self.degree, where))
 
     def weights(self, exponents: list[tuple[int, ...]]) -> list[int]:
-        for (n,) in exponents:
-            weight_is_small(max(self.p.bit_length(), self.q.bit_length()) * abs(n // self.degree + 1))
+        # 1/(1 − y) needs y^M, M = N/gcd(N, n), which is the rational β^(n/gcd(N, n))
+        bits = max(self.p.bit_length(), self.q.bit_length())
+        weight_is_small(sum(bits * (abs(n) // gcd(n, self.degree) + 1) for (n,) in exponents))
         return [n for (n,) in exponents]
 
     def _reciprocal(self, k: int, n: int) -> tuple[list[int], int]:
@@ -716,7 +720,7 @@ def power(q: Fraction, n: int) -> Fraction:
     if q == 0 and n < 0:
         raise Unreadable("division by zero")
     bits = max(q.numerator.bit_length(), q.denominator.bit_length())
-    if bits > 1 and bits * abs(n) > MOST_NUMBER_BITS:
+    if bits > 1 and (bits - 1) * abs(n) > MOST_NUMBER_BITS:
         raise Unreadable(f"a number has more than {MOST_NUMBER_BITS} bits")
     return q**n
 
@@ -974,7 +978,7 @@ def coprime_base(numbers: list[int]) -> list[int]:
                 break
         else:
             base.append(n)
-        if len(base) > MOST_HEADS:
+        if len(base) > MOST_LOG_BASES:
             raise Unreadable("too many different logarithms")
     return base
 
@@ -982,12 +986,20 @@ def coprime_base(numbers: list[int]) -> list[int]:
 def exponents_over(q: Fraction, base: list[int]) -> list[int]:
     result = []
     for b in base:
-        e = 0
-        for part, sign in ((q.numerator, 1), (q.denominator, -1)):
-            while part % b == 0:
-                part, e = part // b, e + sign  # noqa: PLW2901  # the part that is left
-        result.append(e)
+        result.append(valuation(q.numerator, b) - valuation(q.denominator, b))
     return result
+
+
+def valuation(n: int, b: int) -> int:
+    """Return the largest e with b^e dividing n, by squaring."""
+    powers = [b]
+    while n % powers[-1] == 0:
+        powers.append(powers[-1] ** 2)
+    e = 0
+    for i in range(len(powers) - 2, -1, -1):
+        if n % powers[i] == 0:
+            n, e = n // powers[i], e + (1 << i)
+    return e
 
 
 def instance_heads(checker: Checker, document: Any, name: str) -> list[tuple[list[Number], tuple[Any, ...]]]:
@@ -1031,16 +1043,14 @@ def compare_instance(checker: Checker, document: Any, name: str) -> None:
     ]
     if isinstance(checker.field, ExponentialField):
         unit = ("root", Fraction(checker.field.radicand), 2)
-        keys = [tuple(multiple_of_root(x, unit) for x in W) for W, _ in heads]
+        keys = [tuple(multiple_of_root(without_logarithms(x), unit) for x in W) for W, _ in heads]
         recovered_keys = [tuple(c for (c,) in W) for W, _ in recovered]
     else:
         if any(key[0] != "log" for W, _ in heads for x in W for key in x):
             reject("instance", "W is not made of logarithms")
         sums = [[[(c, key[1]) for key, c in x.items()] for x in W] for W, _ in heads]
         recovered_sums = [[checker.field.logarithms(x) for x in W] for W, _ in recovered]
-        arguments = {q for W in sums + recovered_sums for x in W for _, q in x}
-        base = coprime_base([part for q in arguments for part in (q.numerator, q.denominator)])
-        vectors = {q: exponents_over(q, base) for q in arguments}
+        base, vectors = over_coprime_base({q for W in sums + recovered_sums for x in W for _, q in x})
 
         def key(W: list[list[tuple[Fraction, Fraction]]]) -> tuple[Any, ...]:
             return tuple(tuple(sum(c * vectors[q][i] for c, q in x) for i in range(len(base))) for x in W)
@@ -1053,6 +1063,24 @@ def compare_instance(checker: Checker, document: Any, name: str) -> None:
     canonical = {W: v for W, v in merged.items() if any(any(x) for x in v)}
     if canonical != dict(zip(recovered_keys, checker.v)):
         reject("instance", "the recovered heads are not the canonical heads of the instance")
+
+
+def over_coprime_base(arguments: set[Fraction]) -> tuple[list[int], dict[Fraction, list[int]]]:
+    """Return a coprime base of positive rationals, and each of them as exponents over it."""
+    parts = [part for q in arguments for part in (q.numerator, q.denominator)]
+    if sum(part.bit_length() for part in parts) > MOST_LOG_BITS:
+        raise Unreadable("the numbers under logarithms are too long together")
+    base = coprime_base(parts)
+    return base, {q: exponents_over(q, base) for q in arguments}
+
+
+def without_logarithms(number: Number) -> Number:
+    """Return a number whose logarithms cancel, without them."""
+    logs = {key[1]: c for key, c in number.items() if key[0] == "log"}
+    base, vectors = over_coprime_base(set(logs))
+    if any(sum(c * vectors[q][i] for q, c in logs.items()) for i in range(len(base))):
+        reject("instance", "W is made of logarithms")
+    return {key: c for key, c in number.items() if key[0] == "root"}
 
 
 def multiple_of_root(number: Number, unit: tuple[Any, ...]) -> Fraction:

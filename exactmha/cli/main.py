@@ -61,12 +61,7 @@ def cli() -> None:
 
 def run(arguments: list[str] | None = None) -> int:
     """Run the command line and return its exit status; prints one sentence, never a traceback, on bad input."""
-    if sys.stdout is None:  # closed before we started
-        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # kept open to the end
-    for stream in (sys.stdout, sys.stderr):
-        reconfigure: Any = getattr(stream, "reconfigure", None)
-        if reconfigure:  # the same bytes in every locale
-            reconfigure(encoding="utf-8", errors="backslashreplace")
+    _prepare_streams()
     try:
         status = cli.main(arguments, prog_name="exactmha", standalone_mode=False)
         sys.stdout.flush()
@@ -79,6 +74,9 @@ def run(arguments: list[str] | None = None) -> int:
     except ExactMHAError as error:
         click.echo(f"undecided: {error}", err=True)
         return EXIT_UNDECIDED
+    except (RecursionError, MemoryError):
+        click.echo("error: the input is too large or nested too deep for this machine; lower --limit", err=True)
+        return EXIT_BAD_INPUT
     except (click.Abort, KeyboardInterrupt):
         click.echo("interrupted", err=True)
         return INTERRUPTED
@@ -90,6 +88,18 @@ def run(arguments: list[str] | None = None) -> int:
         click.echo(f"error: standard output: {error.strerror}", err=True)
         return EXIT_BAD_INPUT
     return int(status or 0)
+
+
+def _prepare_streams() -> None:
+    """Open what was closed before we started, and write the same bytes in every locale."""
+    if sys.stdout is None:  # closed before we started
+        sys.stdout = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # kept open to the end
+    if sys.stderr is None:
+        sys.stderr = open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115  # kept open to the end
+    for stream in (sys.stdout, sys.stderr):
+        reconfigure: Any = getattr(stream, "reconfigure", None)
+        if reconfigure:
+            reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
 def _drop_output() -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from typing import Any
 
+from flint import fmpz
 from rich.console import Console
 from rich.text import Text
 
@@ -107,11 +108,12 @@ def field_text(field: ExactField) -> str:
     """Describe an exact field in one line."""
     if isinstance(field, ExponentialField):
         unit = "1" if field.radicand == 1 else f"sqrt({field.radicand})"
-        return f"exponential: K = Q(t), t = exp({unit}/{field.denominator}), transcendental by Lindemann–Weierstrass"
+        denominator = _short(str(fmpz(field.denominator)))
+        return f"exponential: K = Q(t), t = exp({unit}/{denominator}), transcendental by Lindemann–Weierstrass"
     if isinstance(field, RadicalField):
         return f"radical: K = Q({field.beta}^(1/{field.denominator})), degree {field.degree}"
     base = getattr(field, "base", ())
-    return f"rational: K = Q, W in logarithms of {', '.join(map(str, base)) or 'nothing (W = 0)'}"
+    return f"rational: K = Q, W in logarithms of {', '.join(_short(str(fmpz(b))) for b in base) or 'nothing (W = 0)'}"
 
 
 def _instance(result: Verification, console: Console) -> None:

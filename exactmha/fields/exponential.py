@@ -15,7 +15,7 @@ from math import gcd, lcm, prod
 
 from flint import arb, fmpq, fmpq_mpoly_ctx, fmpz
 
-from exactmha.errors import BadPlace, Undecided
+from exactmha.errors import BadPlace, InputError, Undecided
 from exactmha.fields.interface import Exponent, Scalar
 from exactmha.fields.model_field import HeadWeights
 from exactmha.fields.values import ExactValue, linear_combination
@@ -307,6 +307,12 @@ class ExponentialField:
     rank = 1
     degree = 1
     logit_bits = 0
+
+    def __post_init__(self) -> None:
+        if self.radicand < 1 or self.denominator < 1:
+            raise InputError("radicand and denominator must be positive", value=(self.radicand, self.denominator))
+        if any(multiplicity > 1 for _, multiplicity in fmpz(self.radicand).factor()):
+            raise InputError("must be squarefree", field="radicand", value=self.radicand)
 
     def embed(self, scalar: Scalar) -> ExponentialValue:
         """Return the value of a rational."""

@@ -14,6 +14,7 @@ from math import gcd, lcm
 
 from flint import arb, fmpq, fmpq_poly
 
+from exactmha.errors import InputError
 from exactmha.fields.interface import Exponent, Scalar
 from exactmha.fields.model_field import HeadWeights
 from exactmha.fields.values import ExactValue, linear_combination
@@ -76,6 +77,16 @@ class RadicalField:
     name = "radical"
     rank = 1
 
+    def __post_init__(self) -> None:
+        if self.denominator < 1:
+            raise InputError("must be positive", field="denominator", value=self.denominator)
+        if self.beta <= 0 or self.beta == 1:
+            raise InputError("must be a positive rational other than 1", field="beta", value=str(self.beta))
+        for n in range(2, self.denominator + 1):
+            root = fmpq(self.beta.numerator.root(n), self.beta.denominator.root(n))
+            if self.denominator % n == 0 and root**n == self.beta:
+                raise InputError("must be no perfect power of an order dividing N", field="beta", value=str(self.beta))
+
     @property
     def degree(self) -> int:
         """The degree N of K over Q."""
@@ -83,7 +94,8 @@ class RadicalField:
 
     def weight_bits(self, exponent: Sequence[int]) -> int:
         """Bound the bits of the monomial of an exponent."""
-        return abs(exponent[0]) * self.beta.height_bits() // self.denominator
+        # 1/(1 + k γ^n) is computed with the rational γ^{nM} = β^{n/gcd(n, N)}
+        return abs(exponent[0]) * self.beta.height_bits() // gcd(exponent[0], self.denominator)
 
     @cached_property
     def modulus(self) -> fmpq_poly:

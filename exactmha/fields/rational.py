@@ -9,10 +9,11 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
-from math import lcm
+from math import gcd, lcm
 
 from flint import arb, fmpq, fmpz
 
+from exactmha.errors import InputError
 from exactmha.fields.interface import Exponent, Scalar
 from exactmha.fields.model_field import HeadWeights
 from exactmha.fields.values import ExactValue, linear_combination
@@ -91,6 +92,11 @@ class RationalField:
     degree = 1
     denominator = 1
 
+    def __post_init__(self) -> None:
+        for i, b in enumerate(self.base):
+            if b < 2 or any(gcd(b, c) != 1 for c in self.base[:i]):
+                raise InputError("must consist of pairwise coprime integers above 1", field="base", value=self.base)
+
     @property
     def rank(self) -> int:
         """Number of base numbers."""
@@ -138,7 +144,7 @@ class RationalField:
 
     def log_text(self, coordinates: Sequence[fmpq]) -> str:
         """Return Σ coordinates_j·log(base_j) in the instance grammar."""
-        return linear_combination(coordinates, [f"log({b})" for b in self.base])
+        return linear_combination(coordinates, [f"log({fmpz(b)})" for b in self.base])
 
     def log_ball(self, coordinates: Sequence[fmpq]) -> arb:
         """Enclose Σ coordinates_j·log(base_j) at the working precision."""
