@@ -447,7 +447,7 @@ def test_the_diagnosis_tells_shared_poles_from_hidden_heads() -> None:
 
 
 def test_limits_are_errors_not_outcomes() -> None:
-    with pytest.raises(LimitError, match="needs more than 5 bits"):
+    with pytest.raises(LimitError, match="need more than 5 bits"):
         verify(random_model(2, 2, "rational", 0), limits=Limits(value_bits=5))
 
 
