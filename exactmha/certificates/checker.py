@@ -28,6 +28,7 @@ MOST_HEADS = 512
 MOST_ORDER = 96
 MOST_WEIGHT_BITS = 4_000_000
 MOST_NUMBER_BITS = 66_667
+MOST_FRACTION_DIGITS = 100_000
 MOST_LOG_BITS = 2_000_000
 MOST_LOG_BASES = 64
 MOST_CHARACTERS = 100_000
@@ -136,6 +137,8 @@ def rational(value: Any, where: str) -> Fraction:
     if not isinstance(value, str):
         raise Unreadable(f"{where}: must be a rational in canonical hexadecimal")
     top, slash, bottom = value.partition("/")
+    if slash and min(len(top), len(bottom)) > MOST_FRACTION_DIGITS:  # Python's gcd takes quadratic time
+        raise Unreadable(f"{where}: numerator and denominator have more than {MOST_FRACTION_DIGITS} hexadecimal digits")
     result = Fraction(integer(top, where), integer(bottom, where) if slash and bottom != "0" else 1)
     if slash and (bottom.startswith("-") or hexadecimal(result) != value):
         raise Unreadable(f"{where}: must be a rational in lowest terms with denominator above 1")
@@ -297,8 +300,9 @@ class RadicalField:
         result = [Fraction(0)] * self.degree
         for i, x in enumerate(left):
             for j, y in enumerate(right):
-                wrap, place = divmod(i + j, self.degree)
-                result[place] += x * y * (self.beta if wrap else 1)
+                if x and y:
+                    wrap, place = divmod(i + j, self.degree)
+                    result[place] += x * y * (self.beta if wrap else 1)
         return result
 
     def invert(self, element: list[Fraction]) -> list[Fraction]:

@@ -123,6 +123,19 @@ def test_fields_that_would_prove_falsehoods_cannot_be_made(make: Any) -> None:
         make()
 
 
+def test_one_long_fraction_is_refused_quickly(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "c.json"
+    assert run(["verify", "--heads", "1", "--dim", "1", "--field", "rational", "--certificate", str(path)]) == 0
+    document = json.loads(path.read_text(encoding="utf-8"))
+    document["steps"][1]["answer"] = f"{3**1_000_000:x}/{2**1_584_963 + 1:x}"
+    path.write_text(json.dumps(document, separators=(",", ":")) + "\n", encoding="utf-8")
+    capsys.readouterr()
+    start = time.process_time()
+    assert check([str(path)]) == 2
+    assert time.process_time() - start < 2
+    assert "hexadecimal digits" in capsys.readouterr().err
+
+
 def test_closed_standard_error_is_no_failure() -> None:
     command = f'exec "{sys.executable}" -m exactmha verify --heads 1 --dim 1 2>&-'
     done = subprocess.run(["sh", "-c", command], stdout=subprocess.PIPE, check=False)
