@@ -31,7 +31,7 @@ from exactmha.fields.interface import Scalar
 from exactmha.fields.text import ValueAlgebra
 from exactmha.files import parse_json, read_bytes, write_atomically
 from exactmha.forms import Form, FormAlgebra, Radical
-from exactmha.heads import Head, Matrix
+from exactmha.heads import Head
 from exactmha.limits import DEFAULT_LIMITS, Limits
 from exactmha.outcome import Outcome
 
@@ -100,10 +100,12 @@ def from_dict(data: Any, limits: Limits = DEFAULT_LIMITS) -> Model:
         for j, text in enumerate(row)
     ]
     readouts = [
-        [(f"heads[{h}].v[{i}]", reader.tree(text, f"heads[{h}].v[{i}]")) for i, text in enumerate(head.v)]
+        [_Readout(f"heads[{h}].v[{i}]", text, reader.tree(text, f"heads[{h}].v[{i}]")) for i, text in enumerate(head.v)]
         for h, head in enumerate(content.heads)
     ]
-    field, numbers = _Inference(entries, [pair for v in readouts for pair in v], limits).choose(content.field)
+    field, numbers = _Inference(entries, [entry for v in readouts for entry in v], reader.algebra, limits).choose(
+        content.field
+    )
     heads = []
     per_head = content.dim**2
     for h, v in enumerate(readouts):
@@ -112,7 +114,7 @@ def from_dict(data: Any, limits: Limits = DEFAULT_LIMITS) -> Model:
             tuple(tuple(mine[i * content.dim + j][g] for j in range(content.dim)) for i in range(content.dim))
             for g in range(field.rank)
         )
-        heads.append(Head(matrices, tuple(_scalar(tree, where, field, limits) for where, tree in v)))
+        heads.append(Head(matrices, tuple(_scalar(entry, reader, field, limits) for entry in v)))
     return Model(field, content.dim, tuple(heads))
 
 
@@ -149,11 +151,18 @@ class _Entry:
     form: Form
 
 
+@dataclass(frozen=True, slots=True)
+class _Readout:
+    where: str
+    text: str
+    tree: Node
+
+
 class _Reader:
     """Parses and evaluates expressions, each distinct text once, and says where a bad one stands."""
 
     def __init__(self, limits: Limits) -> None:
-        self._limits, self._algebra = limits, FormAlgebra(limits)
+        self._limits, self.algebra = limits, FormAlgebra(limits)
         self._trees: dict[str, Node] = {}
         self._forms: dict[str, Form] = {}
 
@@ -168,32 +177,34 @@ class _Reader:
     def form(self, text: str, where: str) -> Form:
         if text not in self._forms:
             try:
-                self._forms[text] = evaluate(self.tree(text, where), self._algebra)
+                self._forms[text] = evaluate(self.tree(text, where), self.algebra)
             except InputError as error:
                 raise error.located(field=where) from None
         return self._forms[text]
 
 
-def _scalar(tree: Node, where: str, field: ExactField, limits: Limits) -> Scalar:
+def _scalar(entry: _Readout, reader: _Reader, field: ExactField, limits: Limits) -> Scalar:
     """Evaluate an entry of v in the coefficient field."""
-    try:
-        if isinstance(field, RadicalField):
-            element = evaluate(tree, ValueAlgebra(field, limits))
-            return field.scalar(element)  # type: ignore[arg-type]  # an element of this field
-        value = evaluate(tree, FormAlgebra(limits)).rational()
-    except InputError as error:
-        raise error.located(field=where) from None
+    if isinstance(field, RadicalField):
+        try:
+            element = evaluate(entry.tree, ValueAlgebra(field, limits))
+        except InputError as error:
+            raise error.located(field=entry.where) from None
+        return field.scalar(element)  # type: ignore[arg-type]  # an element of this field
+    value = reader.form(entry.text, entry.where).rational()
     if value is None:
-        raise InputError(f"v must be rational in the {field.name} field", field=where, hint=V_SUPPORTED)
+        raise InputError(f"v must be rational in the {field.name} field", field=entry.where, hint=V_SUPPORTED)
     return (value,)
 
 
 class _Inference:
     """Finds the field of an instance: all logarithms and roots as vectors over one coprime base."""
 
-    def __init__(self, entries: Sequence[_Entry], readouts: Iterable[tuple[str, Node]], limits: Limits) -> None:
+    def __init__(
+        self, entries: Sequence[_Entry], readouts: Iterable[_Readout], algebra: FormAlgebra, limits: Limits
+    ) -> None:
         self.entries, self.limits = entries, limits
-        self.roots = [(where, radical) for where, tree in readouts for radical in _radicals(tree, where, limits)]
+        self.roots = [(entry.where, radical) for entry in readouts for radical in _radicals(entry, algebra)]
         arguments = {q for entry in entries for q in entry.form.logs}
         if sum(q.height_bits() for q in arguments) > limits.log_bits:
             raise LimitError(
@@ -326,13 +337,12 @@ class _Inference:
         return factor
 
 
-def _radicals(tree: Node, where: str, limits: Limits) -> list[Radical]:
+def _radicals(entry: _Readout, algebra: FormAlgebra) -> list[Radical]:
     """Return the irrational roots that an entry of v names."""
-    algebra = FormAlgebra(limits)
     try:
-        forms = [algebra.call(call.name, call.arguments) for call in calls(tree) if call.name in ("sqrt", "root")]
+        forms = [algebra.call(call.name, call.arguments) for call in calls(entry.tree) if call.name in ("sqrt", "root")]
     except InputError as error:
-        raise error.located(field=where) from None
+        raise error.located(field=entry.where) from None
     return [radical for form in forms for radical in form.radicals if radical]
 
 
@@ -390,6 +400,3 @@ def equivalent(left: Model, right: Model) -> Outcome:
         count = len(left.canonical().heads)
         left, right = (Model(both.field, left.dim, part) for part in (both.heads[:count], both.heads[count:]))
     return Outcome.of(left.canonical().heads == right.canonical().heads)
-
-
-__all__ = ["FORMAT", "Matrix", "equivalent", "from_dict", "head_text", "load", "save", "to_text"]

@@ -159,3 +159,15 @@ def test_foreign_tables_under_our_name_are_one_sentence(
 def test_nesting_allowed_by_a_raised_limit_is_still_no_traceback(tmp_path: Path) -> None:
     path = written(tmp_path / "i.json", ("(" * 3000 + "1" + ")" * 3000, "1"))
     assert run(["canonical", path, "--limit", "expression_depth=100000"]) == 2
+
+
+def test_products_of_sums_are_bounded_over_the_whole_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    primes = (2, 3, 5, 7, 11, 13)
+    rational = "*".join(f"(1+sqrt({p}))" for p in primes) + "*" + "*".join(f"(1-sqrt({p}))" for p in primes)
+    limit = ["--limit", "products=5000"]
+    one = written(tmp_path / "one.json", ("0", rational), field="exponential")
+    assert run(["canonical", one, *limit]) == 0
+    many = written(tmp_path / "many.json", *((str(n), f"{n}*{rational}") for n in range(1, 31)), field="exponential")
+    capsys.readouterr()
+    assert run(["canonical", many, *limit]) == 2
+    assert "see --limit products" in capsys.readouterr().err
