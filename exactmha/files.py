@@ -20,8 +20,8 @@ def read_bytes(path: str | Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
         # O_NONBLOCK: a pipe without a writer must not hang us
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
     except (OSError, ValueError) as error:
-        reason = error.strerror if isinstance(error, OSError) and error.strerror else str(error)
-        raise InputError(f"cannot be read: {reason}", file=name, hint="give the path of a file you may read") from None
+        problem = f"cannot be read: {_reason(error)}"
+        raise InputError(problem, file=name, hint="give the path of a file you may read") from None
     if not stat.S_ISREG(os.fstat(descriptor).st_mode):
         os.close(descriptor)
         raise InputError("is not a regular file", file=name, hint="give a file, not a folder or a device")

@@ -11,7 +11,7 @@ from typing import TypeVar
 from flint import fmpq, fmpz
 
 from exactmha.errors import InputError, LimitError
-from exactmha.expressions import Node, checked, checked_power, evaluate
+from exactmha.expressions import Node, checked, checked_power, evaluate, parse
 from exactmha.limits import DEFAULT_LIMITS, Limits
 
 Radical = tuple[tuple[int, Fraction], ...]
@@ -177,6 +177,11 @@ class FormAlgebra:
             return Form()
         coefficient, radical = radical_root(value, order, self.limits)
         return Form({radical: coefficient})
+
+
+def parse_rational(text: str, limits: Limits = DEFAULT_LIMITS) -> fmpq | None:
+    """Return the value of an exact expression when it is rational, else None; raises `InputError` when it is none."""
+    return evaluate(parse(text, limits), FormAlgebra(limits)).rational()
 
 
 def _root_order(order: fmpq | None, limits: Limits) -> int:

@@ -1,4 +1,4 @@
-"""One task of a campaign: verify one random instance, or one instance file; returns one row."""
+"""One task of a campaign: verify one random instance; returns one row."""
 
 from __future__ import annotations
 

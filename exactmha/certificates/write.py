@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import hashlib
 import json
-from collections.abc import Sequence
 from typing import Any
 
 from flint import fmpq
@@ -163,6 +162,3 @@ def _exponential_text(value: ExponentialValue) -> list[Any]:
     terms.sort(key=lambda term: term[:3])
     written = [[hexadecimal(c), hexadecimal(a), hexadecimal(n), hexadecimal(b)] for n, a, b, c in terms]
     return [hexadecimal(constant), *written]
-
-
-__all__: Sequence[str] = ["FORMAT", "CertificateRecorder"]

@@ -14,16 +14,16 @@ from exactmha.errors import ExactMHAError, InputError, shorten
 from exactmha.outcome import EXIT_BAD_INPUT, EXIT_UNDECIDED
 
 COMMANDS = {
-    "verify": ("verify", "Check the exact-recovery theorem on an instance: every step in exact arithmetic."),
-    "check": ("check", "Check a certificate without trusting the learner."),
-    "sweep": ("sweep", "Verify many random instances; resumable, in parallel or on a cluster."),
-    "bench": ("bench", "Time everything against bare FLINT and SymPy, side by side in one run."),
-    "reproduce": ("reproduce", "Regenerate every table that README shows."),
-    "query": ("query", "Ask the exact oracle of an instance one query."),
-    "random": ("random", "Write a random canonical instance."),
-    "canonical": ("canonical", "Write the canonical form of an instance: equal W merged, zero sums discarded."),
+    "verify": "Check the exact-recovery theorem on an instance: every step in exact arithmetic.",
+    "check": "Check a certificate without trusting the learner.",
+    "sweep": "Verify many random instances; resumable, in parallel or on a cluster.",
+    "bench": "Time everything against bare FLINT and SymPy, side by side in one run.",
+    "reproduce": "Regenerate every table that README shows.",
+    "query": "Ask the exact oracle of an instance one query.",
+    "random": "Write a random canonical instance.",
+    "canonical": "Write the canonical form of an instance: equal W merged, zero sums discarded.",
 }
-"""Command → (module of exactmha.cli, short help); modules are imported only when their command runs."""
+"""Command → short help; each has its module in exactmha.cli, imported only when the command runs."""
 
 INTERRUPTED = 130
 
@@ -39,7 +39,7 @@ class LazyGroup(click.Group):
         """Import and return a command."""
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(f"exactmha.cli.{COMMANDS[cmd_name][0]}").command
+        command = import_module(f"exactmha.cli.{cmd_name}").command
         if not isinstance(command, click.Command):
             raise TypeError(f"exactmha.cli.{cmd_name} defines no command")
         return command
@@ -47,7 +47,7 @@ class LazyGroup(click.Group):
     def format_commands(self, ctx: click.Context, formatter: click.HelpFormatter) -> None:  # noqa: ARG002
         """List the commands from `COMMANDS` alone."""
         with formatter.section("Commands"):
-            formatter.write_dl([(name, text) for name, (_, text) in COMMANDS.items()])
+            formatter.write_dl(list(COMMANDS.items()))
 
 
 @click.group(cls=LazyGroup, context_settings={"help_option_names": ["-h", "--help"]})

@@ -85,11 +85,10 @@ def field_option(function: F) -> F:
 
 def probability(text: str, limits: Limits) -> Fraction:
     """Read a failure bound such as 2^-40 or 1e-12: an exact rational in (0, 1]."""
-    from exactmha.expressions import evaluate, parse
-    from exactmha.forms import FormAlgebra
+    from exactmha.forms import parse_rational
 
     try:
-        value = evaluate(parse(text, limits), FormAlgebra(limits)).rational()
+        value = parse_rational(text, limits)
     except InputError as error:
         raise error.located(field="--failure-bound") from None
     if value is None or not 0 < value <= 1 or value.denominator.bit_length() > 4096:

@@ -66,15 +66,14 @@ def _read_token(token: Any, i: int, dim: int, limits: Limits) -> Token:
 
 
 def _read_number(x: Any, where: str, limits: Limits) -> Any:
-    from exactmha.expressions import evaluate, parse
-    from exactmha.forms import FormAlgebra
+    from exactmha.forms import parse_rational
 
     if isinstance(x, int) and not isinstance(x, bool):
         return x
     if not isinstance(x, str):
         raise InputError("must be a string", field=where, value=x, hint='write numbers as strings, e.g. "1/3"')
     try:
-        value = evaluate(parse(x, limits), FormAlgebra(limits)).rational()
+        value = parse_rational(x, limits)
     except InputError as error:
         raise error.located(field=where) from None
     if value is None:

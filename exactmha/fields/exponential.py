@@ -52,7 +52,11 @@ def _add_term(terms: Terms, shift: Power, denominator: Denominator, coefficient:
         for n, c in zip(powers, integers[1:], strict=True):
             _add_term(terms, n + shift, denominator, -low * c)
         return
-    key = (shift, denominator)
+    _collect(terms, (shift, denominator), coefficient)
+
+
+def _collect(terms: Terms, key: tuple[Power, Denominator], coefficient: fmpq) -> None:
+    """Add coefficient·t^m/D, key = (m, D), keeping `terms` free of zeros."""
     total = terms.get(key)
     if total is not None:
         coefficient = coefficient + total
@@ -72,14 +76,7 @@ def _add_share(terms: Terms, scale: fmpq, count: int, others: int, n: Power) -> 
         key, coefficient, constant = (0, ((n,), (o, m))), -scale * o, scale
     else:  # scale·m/(m + o t^{−n})
         key, coefficient, constant = (0, ((-n,), (m, o))), scale * m, fmpq(0)
-    if coefficient != 0:
-        total = terms.get(key)
-        if total is not None:
-            coefficient += total
-        if coefficient != 0:
-            terms[key] = coefficient
-        else:
-            del terms[key]
+    _collect(terms, key, coefficient)
     return constant
 
 
@@ -140,14 +137,7 @@ class ExponentialValue(ExactValue):
     def _combined(self, other: ExponentialValue, sign: int) -> ExponentialValue:
         terms = dict(self.terms)
         for key, c in other.terms.items():
-            total = terms.get(key)
-            change = c if sign > 0 else -c
-            if total is not None:
-                change = total + change
-            if change != 0:
-                terms[key] = change
-            elif total is not None:
-                del terms[key]
+            _collect(terms, key, c if sign > 0 else -c)
         return ExponentialValue(self.field, terms)
 
     def __add__(self, other: ExponentialValue) -> ExponentialValue:
@@ -383,10 +373,6 @@ class ExponentialField:
     def log_text(self, coordinates: Sequence[fmpq]) -> str:
         """Return coordinates_0·√radicand in the instance grammar."""
         return linear_combination(coordinates, [self._unit_text()])
-
-    def log_ball(self, coordinates: Sequence[fmpq]) -> arb:
-        """Enclose coordinates_0·√radicand at the working precision."""
-        return arb(coordinates[0]) * arb(self.radicand).sqrt()
 
     def scalar_text(self, scalar: Scalar) -> str:
         """Return a scalar in the instance grammar."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import Any, Protocol
 
-from flint import arb, fmpq
+from flint import fmpq
 
 from exactmha.fields.interface import Exponent, Field, Scalar
 from exactmha.fields.values import ExactValue
@@ -38,10 +38,6 @@ class ExactField(Field, Protocol):
 
     def log_text(self, coordinates: Sequence[fmpq]) -> str:
         """Return a combination of the field's logarithmic units in the instance grammar."""
-        ...
-
-    def log_ball(self, coordinates: Sequence[fmpq]) -> arb:
-        """Enclose a combination of the field's logarithmic units at the working precision."""
         ...
 
     def scalar_text(self, scalar: Scalar) -> str:

@@ -173,10 +173,6 @@ class RadicalField:
         """Return coordinates_0·log(β) in the instance grammar."""
         return linear_combination(coordinates, [f"log({self.beta})"])
 
-    def log_ball(self, coordinates: Sequence[fmpq]) -> arb:
-        """Enclose coordinates_0·log(β) at the working precision."""
-        return arb(coordinates[0]) * arb(self.beta).log()
-
     def gamma_ball(self) -> arb:
         """Enclose γ at the working precision."""
         return arb(self.beta).root(self.denominator)

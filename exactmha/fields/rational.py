@@ -146,10 +146,6 @@ class RationalField:
         """Return Σ coordinates_j·log(base_j) in the instance grammar."""
         return linear_combination(coordinates, [f"log({fmpz(b)})" for b in self.base])
 
-    def log_ball(self, coordinates: Sequence[fmpq]) -> arb:
-        """Enclose Σ coordinates_j·log(base_j) at the working precision."""
-        return sum((arb(c) * arb(b).log() for c, b in zip(coordinates, self.base, strict=True)), arb(0))
-
     def scalar_text(self, scalar: Scalar) -> str:
         """Return a scalar in the instance grammar."""
         return str(scalar[0])
