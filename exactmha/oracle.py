@@ -45,10 +45,11 @@ class Oracle:
         self.transcript: list[tuple[Sequence[Token], Value]] | None = [] if keep_transcript else None
 
         def ask(sequence: Sequence[Token]) -> Value:
-            if not len(sequence):
+            length = len(sequence)
+            if not length:
                 raise InputError("a query needs at least one token")
             self.queries += 1
-            self.max_length = max(self.max_length, len(sequence))
+            self.max_length = max(self.max_length, length)
             value = answer(sequence)
             if self.transcript is not None:
                 self.transcript.append((sequence, value))

@@ -25,8 +25,8 @@ class TokenSequence(Sequence[Token]):
     __slots__ = ("_length", "runs")
 
     def __init__(self, runs: Sequence[tuple[Token, int]]) -> None:
-        self.runs = tuple((token, count) for token, count in runs if count)
-        self._length = sum(count for _, count in self.runs)
+        self.runs = tuple([run for run in runs if run[1]])
+        self._length = sum([count for _, count in self.runs])
 
     @classmethod
     def copies(cls, count: int, token: Token, last: Token) -> TokenSequence:

@@ -7,7 +7,7 @@ linearly independent, so a sum of those vanishes only if its coefficients do (`p
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 from functools import cache
@@ -57,12 +57,14 @@ def _add_term(terms: Terms, shift: Power, denominator: Denominator, coefficient:
 
 def _collect(terms: Terms, key: tuple[Power, Denominator], coefficient: fmpq) -> None:
     """Add coefficient·t^m/D, key = (m, D), keeping `terms` free of zeros."""
-    total = terms.get(key)
-    if total is not None:
-        coefficient = coefficient + total
-    if coefficient != 0:
-        terms[key] = coefficient
-    elif total is not None:
+    if key not in terms:
+        if coefficient:
+            terms[key] = coefficient
+        return
+    total = terms[key] + coefficient
+    if total:
+        terms[key] = total
+    else:
         del terms[key]
 
 
@@ -224,11 +226,9 @@ class ExponentialValue(ExactValue):
                 continue
         return False
 
-    def image(self, place: Place) -> int:
-        """Return the image in Z/p^k under t ↦ 3; tokens with denominators have none."""
-        if any(part.denominator != 1 for key in self.terms for part in _powers(key)):
-            raise BadPlace("a fractional power of t has no image")
-        return int(_image(self.terms, place))
+    def image(self, place: Place) -> fmpz:
+        """Return the image in Z/p^k under t ↦ 3; fractional powers of t, from tokens with denominators, have none."""
+        return _image(self.terms, place)
 
     def bits(self) -> int:
         """Return the size of the largest coefficient in bits."""
@@ -265,19 +265,19 @@ def _rescaled(key: tuple[Power, Denominator], scale: int) -> tuple[Power, Denomi
 
 
 def _image(terms: Mapping[tuple[Power, Denominator], fmpq], place: Place) -> fmpz:
-    """Return Σ c·t^m/D under t ↦ 3; all powers must be integers."""
+    """Return Σ c·t^m/D under t ↦ 3; raises `BadPlace` for a fractional power."""
     power, modulus = place.power, place.modulus
     top, bottom = fmpz(0), fmpz(1)  # one fraction, so that one inversion is enough
     for (m, (powers, integers)), c in terms.items():
         numerator, denominator = c.numerator, c.denominator
         if powers:
-            value = fmpz(integers[0])
-            for n, c_n in zip(powers, integers[1:], strict=True):
-                value += c_n * power(int(n))
-            denominator = denominator * value % modulus
+            value = integers[0] + integers[1] * power(powers[0])
+            for i in range(1, len(powers)):
+                value += integers[i + 1] * power(powers[i])
+            denominator *= value
         if m:
-            numerator = numerator * power(int(m))
-        top = (top * denominator + numerator * bottom) % modulus
+            numerator *= power(m)
+        top = (top * denominator + bottom * numerator) % modulus
         bottom = bottom * denominator % modulus
     return top * inverse(bottom, place) % modulus
 
@@ -324,14 +324,23 @@ class ExponentialField:
         """Return the index-th public prime, with t ↦ 3."""
         return _place(index, precision)
 
-    def profile_value(self, count: int, exponents: Sequence[Exponent], residues: Sequence[Scalar]) -> ExponentialValue:
-        """Return Σ_h c_h·k r_h/(1 + k r_h), k = `count`: what the value operations give, in fewer steps."""
-        terms: Terms = {}
-        constant = fmpq(0)
-        for (n,), (c,) in zip(exponents, residues, strict=True):
-            constant += _add_share(terms, c, count, 1, n)
-        _add_term(terms, 0, ONE, constant)
-        return ExponentialValue(self, terms)
+    def profile_values(
+        self, most: int, base: ExponentialValue, exponents: Sequence[Exponent], residues: Sequence[Scalar]
+    ) -> Iterator[ExponentialValue]:
+        """Yield base + Σ_h c_h·k r_h/(1 + k r_h), k = 1..most: what the value operations give, in fewer steps."""
+        heads = [(n, c) for (n,), (c,) in zip(exponents, residues, strict=True) if c]
+        rising = [((n,), -c) for n, c in heads if n > 0]  # c − c/(1 + k t^n)
+        falling = [((-n,), c) for n, c in heads if n < 0]  # c·k/(k + t^{−n})
+        limit = sum((c for n, c in heads if n > 0), fmpq(0))
+        level = sum((c for n, c in heads if n == 0), fmpq(0))
+        for k in range(1, most + 1):
+            terms = dict(base.terms)
+            _collect(terms, (0, ONE), limit + level * fmpq(k, k + 1) if level else limit)
+            for powers, c in rising:
+                _collect(terms, (0, (powers, (1, k))), c)
+            for powers, c in falling:
+                _collect(terms, (0, (powers, (k, 1))), c * k)
+            yield ExponentialValue(self, terms)
 
     def attention(self, counts: Sequence[int], heads: Iterable[HeadWeights]) -> ExponentialValue:
         """Return Σ_h Σ_i m_i w_{h,i} y_{h,i} / Σ_i m_i w_{h,i}, w the monomials of the exponents."""

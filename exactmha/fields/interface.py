@@ -8,10 +8,11 @@ that uses only these commutes with field homomorphisms, as the one of the theore
 
 from __future__ import annotations
 
-from collections.abc import Sequence
-from typing import Protocol, Self, runtime_checkable
+from collections.abc import Iterator, Sequence
+from operator import add
+from typing import Any, Protocol, Self, runtime_checkable
 
-from flint import fmpq
+from flint import fmpq, fmpz
 
 from exactmha.modular.places import Place
 from exactmha.outcome import Outcome
@@ -35,7 +36,7 @@ class Value(Protocol):
         """Decide equality in K exactly; undecided only beyond the size budget."""
         ...
 
-    def image(self, place: Place, /) -> int:
+    def image(self, place: Place, /) -> fmpz:
         """Return the image in Z/p^k; raises `BadPlace` where a denominator is not a unit."""
         ...
 
@@ -85,8 +86,10 @@ class Field(Protocol):
 class ProfileField(Protocol):
     """A field that computes values of form (P) faster than the operations of `Value` would; the result is the same."""
 
-    def profile_value(self, count: int, exponents: Sequence[Exponent], residues: Sequence[Scalar]) -> Value:
-        """Return Σ_h c_h·k r_h/(1 + k r_h) for k = `count`."""
+    def profile_values(
+        self, most: int, base: Any, exponents: Sequence[Exponent], residues: Sequence[Scalar], /
+    ) -> Iterator[Value]:
+        """Yield base + Σ_h c_h·k r_h/(1 + k r_h) for k = 1..most."""
         ...
 
 
@@ -97,12 +100,12 @@ def rational(field: Field, value: int | fmpq) -> Value:
 
 def add_exponents(left: Exponent, right: Exponent) -> Exponent:
     """Return the exponent of the product of two monomials."""
-    return tuple(a + b for a, b in zip(left, right, strict=True))
+    return tuple(map(add, left, right))
 
 
 def add_scalars(left: Scalar, right: Scalar) -> Scalar:
     """Return the sum of two scalars."""
-    return tuple(a + b for a, b in zip(left, right, strict=True))
+    return tuple(map(add, left, right))
 
 
 def dot(scalars: Sequence[Scalar], token: Sequence[int]) -> Scalar:

@@ -12,7 +12,7 @@ from fractions import Fraction
 from functools import cache, cached_property
 from math import gcd, lcm
 
-from flint import arb, fmpq, fmpq_poly
+from flint import arb, fmpq, fmpq_poly, fmpz
 
 from exactmha.errors import InputError
 from exactmha.fields.interface import Exponent, Scalar
@@ -46,10 +46,10 @@ class RadicalValue(ExactValue):
         """Decide whether the value is 0: all coordinates vanish."""
         return Outcome.of(not self.poly.coeffs())
 
-    def image(self, place: Place) -> int:
+    def image(self, place: Place) -> fmpz:
         """Return the image in Z/p^k, γ going to a root of t^N − β."""
-        total = sum(c * s for c, s in zip(self.poly.numer().coeffs(), place.scalars, strict=False))
-        return int(total * inverse(self.poly.denom(), place) % place.modulus)
+        total = sum((c * s for c, s in zip(self.poly.numer().coeffs(), place.scalars, strict=False)), fmpz(0))
+        return total * inverse(self.poly.denom(), place) % place.modulus
 
     def bits(self) -> int:
         """Return the size of the largest coordinate in bits."""

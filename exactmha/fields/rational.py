@@ -6,7 +6,7 @@ independent; values are fractions, so equality is decided by comparing them (`pr
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from functools import cache, lru_cache
 from math import gcd, lcm
@@ -56,9 +56,9 @@ class RationalValue(ExactValue):
         """Decide equality by cross-multiplication."""
         return Outcome.of(self.top * other.bottom == other.top * self.bottom)
 
-    def image(self, place: Place) -> int:
+    def image(self, place: Place) -> fmpz:
         """Return q mod p^k."""
-        return int(self.top * inverse(self.bottom, place) % place.modulus)
+        return self.top * inverse(self.bottom, place) % place.modulus
 
     def bits(self) -> int:
         """Return the size of the fraction in bits."""
@@ -118,13 +118,16 @@ class RationalField:
         """Return the index-th public prime not dividing the base, with q ↦ q mod p^k."""
         return _place(self.base, index, precision)
 
-    def profile_value(self, count: int, exponents: Sequence[Exponent], residues: Sequence[Scalar]) -> RationalValue:
-        """Return Σ_h c_h·k r_h/(1 + k r_h), k = `count`: what the value operations give, in fewer steps."""
-        terms = []
+    def profile_values(
+        self, most: int, base: RationalValue, exponents: Sequence[Exponent], residues: Sequence[Scalar]
+    ) -> Iterator[RationalValue]:
+        """Yield base + Σ_h c_h·k r_h/(1 + k r_h), k = 1..most: what the value operations give, in fewer steps."""
+        heads = []
         for exponent, (c,) in zip(exponents, residues, strict=True):
             top, bottom = _weight(self.base, exponent)
-            terms.append((c.numerator * count * top, c.denominator * (bottom + count * top)))
-        return _sum(terms)
+            heads.append((c.numerator * top, top, c.denominator, bottom))
+        for k in range(1, most + 1):
+            yield _sum([(k * product, scale * (bottom + k * top)) for product, top, scale, bottom in heads]) + base
 
     def attention(self, counts: Sequence[int], heads: Iterable[HeadWeights]) -> RationalValue:
         """Return Σ_h Σ_i m_i w_{h,i} y_{h,i} / Σ_i m_i w_{h,i}, w the monomials of the exponents."""

@@ -6,7 +6,7 @@ from abc import ABC, abstractmethod
 from collections.abc import Sequence
 from typing import Self
 
-from flint import arb, ctx, fmpq
+from flint import arb, ctx, fmpq, fmpz
 
 from exactmha.errors import Undecided
 from exactmha.modular.places import Place
@@ -31,7 +31,7 @@ class ExactValue(ABC):
     def __truediv__(self, other: Self) -> Self: ...
 
     @abstractmethod
-    def image(self, place: Place) -> int:
+    def image(self, place: Place) -> fmpz:
         """Return the image in Z/p^k; raises `BadPlace` where a denominator is not a unit."""
 
     @abstractmethod

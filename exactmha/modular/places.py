@@ -7,14 +7,15 @@ Everything that is lifted back through a place is a *guess*; the learner proves 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from fractions import Fraction
 from functools import cached_property
 
-from flint import fmpq, fmpz, fmpz_mat, nmod_poly
+from flint import fmpq, fmpz, fmpz_mat, fmpz_mod_ctx, fmpz_mod_poly_ctx, nmod_poly
 
 from exactmha.errors import BadPlace
 
 _PRIME_BITS = 62
-_POWERS_KEPT = 4096
+_KEPT = 4096
 _MARGIN_BITS = 32
 """A lifted number is only believed when it is this much smaller than chance would make it."""
 
@@ -90,43 +91,70 @@ class Place:
         self.modulus = fmpz(prime) ** precision
         self.generators = tuple(fmpz(g) for g in generators)
         self.scalars = tuple(fmpz(s) for s in scalars)
-        self._powers: dict[int, fmpz] = {}
+        self._powers: dict[int | Fraction, fmpz] = {}
+        self._scalars: dict[int, tuple[fmpq, ...]] = {}
 
-    def power(self, exponent: int) -> fmpz:
-        """Return φ(generator^exponent) for the only generator; the latest powers are remembered."""
+    @cached_property
+    def ring(self) -> fmpz_mod_ctx:
+        """FLINT's Z/p^k."""
+        return fmpz_mod_ctx(self.modulus)
+
+    @cached_property
+    def polynomials(self) -> fmpz_mod_poly_ctx:
+        """FLINT's (Z/p^k)[x]."""
+        return fmpz_mod_poly_ctx(self.ring)
+
+    def power(self, exponent: int | Fraction) -> fmpz:
+        """Return φ(generator^exponent) for the only generator; the latest powers are remembered.
+
+        Raises `BadPlace` for a fractional exponent.
+        """
         found = self._powers.get(exponent)
         if found is None:
-            if len(self._powers) >= _POWERS_KEPT:
+            if exponent.denominator != 1:
+                raise BadPlace("a fractional power of the generator has no image")
+            if len(self._powers) >= _KEPT:
                 self._powers.clear()
-            found = self._powers[exponent] = pow(self.generators[0], exponent, self.modulus)
+            found = self._powers[exponent] = pow(self.generators[0], int(exponent), self.modulus)
         return found
 
-    def monomial(self, exponent: Sequence[int]) -> int:
+    def monomial(self, exponent: Sequence[int]) -> fmpz:
         """Return φ(Π generator_j^{e_j})."""
+        if len(self.generators) == 1:
+            (e,) = exponent
+            return self.power(e) if e >= 0 else pow(self.power(-e), -1, self.modulus)
         result = fmpz(1)
         for generator, e in zip(self.generators, exponent, strict=True):
             result = result * pow(generator, e, self.modulus) % self.modulus
-        return int(result)
+        return result
 
-    def logarithm(self, unit: fmpz | int) -> fmpz:
+    def logarithm(self, unit: fmpz) -> fmpz:
         """Return log_p(unit^{p−1})/p mod p^{k−1}: additive, and 0 exactly on roots of unity."""
-        x = pow(fmpz(unit), self.prime - 1, self.modulus) - 1
-        total, power = fmpz(0), fmpz(1)
-        for i in range(1, self.precision):
-            power = power * x % self.modulus
-            total += (power if i % 2 else -power) * pow(fmpz(i), -1, self.modulus)
-        return (total % self.modulus) // self.prime
+        x = pow(unit, self.prime - 1, self.modulus) - 1
+        total = fmpz(0)
+        for coefficient in self._logarithm_series:
+            total = (total + coefficient) * x % self.modulus
+        return total // self.prime
+
+    @cached_property
+    def _logarithm_series(self) -> list[fmpz]:
+        """The coefficients of log(1 + x) in Z/p^k, from that of x^{k−1} down to that of x."""
+        return [pow(fmpz(i if i % 2 else -i), -1, self.modulus) for i in range(self.precision - 1, 0, -1)]
 
     @cached_property
     def _logarithms(self) -> tuple[fmpz, ...]:
         return tuple(self.logarithm(g) for g in self.generators)
+
+    @cached_property
+    def _inverse_logarithm(self) -> fmpz:
+        return pow(self._logarithms[0], -1, self.modulus // self.prime)
 
     @property
     def is_regular(self) -> bool:
         """True when the first generator's logarithm is a unit, so that exponents can be read modulo p^{k−1}."""
         return not self.generators or self._logarithms[0] % self.prime != 0
 
-    def exponent_of(self, unit: int) -> tuple[int, ...] | None:
+    def exponent_of(self, unit: fmpz) -> tuple[int, ...] | None:
         """Guess the exponent e with φ(monomial e) = unit; None when this precision shows none.
 
         The logarithm ignores the part of `unit` mod p, so agreement there is an independent check.
@@ -134,7 +162,7 @@ class Place:
         modulus = self.modulus // self.prime
         target = self.logarithm(unit)
         if len(self.generators) == 1:
-            e = target * pow(self._logarithms[0], -1, modulus) % modulus
+            e = target * self._inverse_logarithm % modulus
             found: tuple[int, ...] | None = (int(e - modulus if 2 * e > modulus else e),)
         elif self.generators:
             found = _integer_relation(self._logarithms, target, modulus)
@@ -142,8 +170,22 @@ class Place:
             found = ()
         return found if found is not None and self.monomial(found) == unit else None
 
-    def scalar_of(self, residue: int) -> tuple[fmpq, ...] | None:
-        """Guess the scalar with image `residue`, small in height; None when this precision shows none."""
+    def scalar_of(self, residue: fmpz) -> tuple[fmpq, ...] | None:
+        """Guess the scalar with image `residue`, small in height; None when this precision shows none.
+
+        The latest scalars are remembered: all rows of a run show the same ones.
+        """
+        key = int(residue)
+        found = self._scalars.get(key)
+        if found is None:
+            if len(self._scalars) >= _KEPT:
+                self._scalars.clear()
+            found = self._lift_scalar(residue)
+            if found is not None:
+                self._scalars[key] = found
+        return found
+
+    def _lift_scalar(self, residue: fmpz) -> tuple[fmpq, ...] | None:
         zeros = (fmpq(0),) * (len(self.scalars) - 1)
         rational = _rational_relation(self.scalars[:1], residue, self.modulus)
         if rational is not None:
@@ -168,7 +210,7 @@ def _integer_relation(logarithms: Sequence[fmpz], target: fmpz, modulus: fmpz) -
     return None
 
 
-def _rational_relation(basis: Sequence[fmpz], target: int, modulus: fmpz) -> tuple[fmpq, ...] | None:
+def _rational_relation(basis: Sequence[fmpz], target: fmpz, modulus: fmpz) -> tuple[fmpq, ...] | None:
     """Return rationals a with Σ a_j basis_j ≡ target, when they are convincingly small."""
     for *numerators, w in _short_vectors([*basis, -target], modulus):
         height = max(abs(x) for x in (*numerators, w))

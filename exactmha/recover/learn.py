@@ -14,11 +14,12 @@ from exactmha.conditions import CONDITIONS, Grid
 from exactmha.errors import ConditionFailed, InconsistentAnswers, InputError, Undecided
 from exactmha.fields.interface import Scalar, Value, add_exponents, add_scalars, dot
 from exactmha.heads import Head
+from exactmha.modular.guess import Guess
 from exactmha.oracle import QueryOracle
 from exactmha.outcome import Outcome
 from exactmha.recover.assemble import WeightSolver, readout
 from exactmha.recover.design import DEFAULT_FAILURE_BOUND, Design, default_grid, ledger
-from exactmha.recover.match import match_displacements, match_final_tokens
+from exactmha.recover.match import expected_sum, match_displacements, match_final_tokens
 from exactmha.recover.profile import Profile
 from exactmha.recover.sample import IntToken, add, ask_base, ask_profile
 from exactmha.recover.separate import Clock, Separator, no_clock
@@ -279,7 +280,8 @@ class _Run:
         profiles = []
         for i, u in enumerate(self.design.u, 1):
             other = self._profile(4, f"(b_{j}, u_{i})", b_j, u, bases[0])
-            both = self._profile(5, f"(b_1+b_{j}, u_{i})", b_sum, u, bases[1])
+            expected = expected_sum(row[i - 1], other)
+            both = self._profile(5, f"(b_1+b_{j}, u_{i})", b_sum, u, bases[1], expected)
             profiles.append(self._matched(row[i - 1], other, both, match_final_tokens))
         return profiles
 
@@ -305,11 +307,13 @@ class _Run:
             witness = f"{self.head_count} of at least {self.least_heads} heads are told apart: {error}"
             raise _Restart(ConditionFailed(("C2", "C3"), profile=profile, witness=witness)) from None
 
-    def _profile(self, stage: int, name: str, b: IntToken, u: IntToken, base: Value) -> Profile:
+    def _profile(
+        self, stage: int, name: str, b: IntToken, u: IntToken, base: Value, expected: Guess | None = None
+    ) -> Profile:
         answers = ask_profile(self.oracle, b, u, 2 * self.told)
         self._count(len(answers))
         self._attempt_queries += len(answers)
-        profile = self.separator.separate(name, base, answers)
+        profile = self.separator.separate(name, base, answers, expected)
         self._attempt.append(Sampled(stage, b, u, base, answers, profile))
         seen = len(profile.exponents)
         if self.head_count is None and seen >= self.least_heads:

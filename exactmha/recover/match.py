@@ -3,9 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from operator import itemgetter
 
 from exactmha.errors import ConditionFailed, InconsistentAnswers
 from exactmha.fields.interface import Scalar, add_exponents, add_scalars
+from exactmha.modular.guess import Guess
 from exactmha.recover.profile import Profile
 
 
@@ -23,6 +25,18 @@ def match_final_tokens(first: Profile, other: Profile, total: Profile) -> list[i
     return _match(first, other, total, lambda c, c2: c if c == c2 else None)
 
 
+def expected_sum(first: Profile, other: Profile) -> Guess | None:
+    """Guess the profile (b_1 + b_j, u_i) where pairwise different residues already say which head is which."""
+    if any(c not in other.residues for c in first.residues):
+        return None
+    order = [other.residues.index(c) for c in first.residues]
+    if len(set(order)) < len(order):
+        return None
+    exponents = map(add_exponents, first.exponents, (other.exponents[h] for h in order))
+    pairs = sorted(zip(exponents, first.residues, strict=True), key=itemgetter(0))
+    return Guess(tuple(e for e, _ in pairs), tuple(c for _, c in pairs))
+
+
 def _match(
     first: Profile, other: Profile, total: Profile, combined: Callable[[Scalar, Scalar], Scalar | None]
 ) -> list[int]:
@@ -30,9 +44,9 @@ def _match(
     index = {exponent: g for g, exponent in enumerate(total.exponents)}
     pairs = [
         (h, h2, index[product])
-        for h in heads
-        for h2 in heads
-        if (product := add_exponents(first.exponents[h], other.exponents[h2])) in index
+        for h, e in enumerate(first.exponents)
+        for h2, e2 in enumerate(other.exponents)
+        if (product := add_exponents(e, e2)) in index
     ]
     if any(len({pair[i] for pair in pairs}) != len(heads) for i in range(3)):
         raise InconsistentAnswers(

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
-from functools import partial
 
 from exactmha.fields.interface import Exponent, Field, ProfileField, Scalar, Value, rational
 
@@ -26,9 +25,13 @@ class Profile:
         return Profile(self.name, tuple(self.exponents[i] for i in order), tuple(self.residues[i] for i in order))
 
 
-def profile_values(field: Field) -> Callable[[int, Sequence[Exponent], Sequence[Scalar]], Value]:
-    """Return (k, exponents, residues) ↦ Σ_h c_h·k r_h/(1 + k r_h): the field's own function, if it has a faster one."""
-    return field.profile_value if isinstance(field, ProfileField) else partial(form, field)
+def profile_values(
+    field: Field, most: int, base: Value, exponents: Sequence[Exponent], residues: Sequence[Scalar]
+) -> Iterator[Value]:
+    """Yield base + Σ_h c_h·k r_h/(1 + k r_h) in K, k = 1..most: by the field's own function, if it has a faster one."""
+    if isinstance(field, ProfileField):
+        return field.profile_values(most, base, exponents, residues)
+    return (base + form(field, k, exponents, residues) for k in range(1, most + 1))
 
 
 def form(field: Field, count: int, exponents: Sequence[Exponent], residues: Sequence[Scalar]) -> Value:

@@ -30,18 +30,20 @@ class Separator:
 
     def __init__(self, field: Field, first_place: int = 0, clock: Clock = no_clock) -> None:
         self._field, self._first_place, self._level, self._clock = field, first_place, 0, clock
-        self._profile_value = profile_values(field)
         self.most_images = 0
         """the largest number of images asked of one answer"""
         self.precision = PRECISIONS[0]
         """the largest p-adic precision used"""
 
-    def separate(self, name: str, base: Value, answers: Sequence[Value]) -> Profile:
+    def separate(self, name: str, base: Value, answers: Sequence[Value], expected: Guess | None = None) -> Profile:
         """Return the profile with k = 0 value `base` and `answers` at k = 1..2n, proved exactly in K.
 
-        It has at most n heads; fewer when that many already reproduce every answer. Raises
-        `NoInterpolant` when no guess survives the proof at any place and precision.
+        It has at most n heads; fewer when that many already reproduce every answer. A guess `expected` from
+        other profiles is proved in the same way, and asks no image. Raises `NoInterpolant` when no guess
+        survives the proof at any place and precision.
         """
+        if expected is not None and self._holds(expected, base, answers):
+            return Profile(name, expected.exponents, expected.residues)
         images, place_index = 0, self._first_place
         last_place = self._first_place + PLACES
         while self._level < len(PRECISIONS) and place_index < last_place:
@@ -61,9 +63,7 @@ class Separator:
             except MorePrecision:
                 self._level += 1
                 continue
-            with self._clock("proof"):
-                proved = self._is_proved(guess, base, answers)
-            if proved:
+            if self._holds(guess, base, answers):
                 return Profile(name, guess.exponents, guess.residues)
             place_index += 1
         self._level = min(self._level, len(PRECISIONS) - 1)
@@ -72,12 +72,17 @@ class Separator:
             f"the field was found for the {len(answers)} answers"
         )
 
+    def _holds(self, guess: Guess, base: Value, answers: Sequence[Value]) -> bool:
+        with self._clock("proof"):
+            return self._is_proved(guess, base, answers)
+
     def _is_proved(self, guess: Guess, base: Value, answers: Sequence[Value]) -> bool:
         """Prove in K: distinct poles, non-zero residues, and equality with every answer."""
         if len(set(guess.exponents)) != len(guess.exponents) or not all(any(c) for c in guess.residues):
             return False
-        for k, answer in enumerate(answers, 1):
-            outcome = answer.equals(base + self._profile_value(k, guess.exponents, guess.residues))
+        values = profile_values(self._field, len(answers), base, guess.exponents, guess.residues)
+        for answer, value in zip(answers, values, strict=True):
+            outcome = answer.equals(value)
             if outcome is Outcome.UNDECIDED:
                 raise Undecided("an answer cannot be compared with its interpolant within the size budget")
             if outcome is Outcome.FAILS:

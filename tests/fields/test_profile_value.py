@@ -13,14 +13,18 @@ RESIDUES = st.fractions(max_denominator=30).filter(bool).map(lambda q: (fmpq(q.n
 
 
 @settings(derandomize=True, deadline=None, max_examples=100)
-@given(st.integers(1, 40), st.lists(st.tuples(EXPONENTS, RESIDUES), max_size=5))
-def test_fast_profile_value_equals_the_generic_one(count: int, heads: list[tuple[int, tuple[fmpq]]]) -> None:
+@given(st.integers(1, 12), st.integers(-3, 3), st.lists(st.tuples(EXPONENTS, RESIDUES), max_size=5))
+def test_fast_profile_values_equal_the_generic_ones(
+    most: int, shift: int, heads: list[tuple[int, tuple[fmpq]]]
+) -> None:
+    base = FIELD.embed((fmpq(shift, 2),))
     exponents = [(n,) for n, _ in heads]
     residues = [c for _, c in heads]
-    fast = FIELD.profile_value(count, exponents, residues)
-    slow = form(FIELD, count, exponents, residues)
-    assert (fast - slow).terms == {}
-    assert all(c != 0 for c in fast.terms.values())
+    for k, fast in enumerate(FIELD.profile_values(most, base, exponents, residues), 1):
+        slow = base + form(FIELD, k, exponents, residues)
+        assert (fast - slow).terms == {}
+        assert all(c != 0 for c in fast.terms.values())
+    assert k == most
 
 
 @settings(derandomize=True, deadline=None, max_examples=100)

@@ -103,7 +103,7 @@ class TestPolePolynomial:
         heads = [(Fraction(2), Fraction(1)), (Fraction(1, 3), Fraction(-4))]
         g = slopes(images(profile_samples(Fraction(1), heads, 2), place), place)
         expected = [residue(q, modulus) for q in (1, Fraction(7, 3), Fraction(2, 3))]
-        assert pole_polynomial(moments(g, 2, place), place) == expected
+        assert pole_polynomial(moments(g, 2, place), place).coeffs() == expected
 
     def test_moments_by_hand(self) -> None:
         # n = 1: w = (−1, 1), so Σ_k w_k g_k k^s with g = (5, 7) is 2, 9, 23

@@ -14,7 +14,8 @@ import pytest
 from flint import fmpq
 
 from exactmha.errors import ConditionFailed, InconsistentAnswers
-from exactmha.recover.match import match_displacements, match_final_tokens
+from exactmha.modular.guess import Guess
+from exactmha.recover.match import expected_sum, match_displacements, match_final_tokens
 from exactmha.recover.profile import Profile
 
 
@@ -125,3 +126,18 @@ def test_finds_the_true_permutation_or_says_that_c4_fails() -> None:
                 match_final_tokens(*profiles)
             outcomes["ambiguous"] += 1
     assert min(outcomes["matched"], outcomes["ambiguous"]) > 50
+
+
+def test_different_residues_foretell_the_sum_profile() -> None:
+    first = profile("first", [1, 2, 5], [1, 2, 3])
+    other = profile("other", [30, 10, -20], [3, 1, 2])
+    # residue 1: 1 + 10; residue 2: 2 − 20; residue 3: 5 + 30
+    assert expected_sum(first, other) == Guess(((-18,), (11,), (35,)), ((fmpq(2),), (fmpq(1),), (fmpq(3),)))
+    assert expected_sum(profile("a", [], []), profile("b", [], [])) == Guess((), ())
+
+
+def test_tied_or_foreign_residues_foretell_nothing() -> None:
+    first = profile("first", [1, 2], [4, 4])
+    assert expected_sum(first, profile("other", [3, 5], [4, 4])) is None
+    assert expected_sum(first, profile("other", [3, 5], [4, 7])) is None
+    assert expected_sum(profile("first", [1, 2], [4, 7]), profile("other", [3, 5], [4, 4])) is None

@@ -262,3 +262,23 @@ def test_places_used_are_the_public_ones(monkeypatch: pytest.MonkeyPatch) -> Non
     base, *answers = samples(RATIONAL, 1, {(1, 0): [2], (0, 1): [3]}, 2)
     Separator(RATIONAL, 7).separate("", base, answers)
     assert used == [RATIONAL.place(7, 1).prime]
+
+
+# --- a guess that other profiles foretell ---------------------------------------------------------------
+
+
+def test_a_foretold_profile_is_proved_without_images() -> None:
+    base, *answers = samples(EXPONENTIAL, 1, TRUE_HEADS, 2)
+    separator = Separator(EXPONENTIAL)
+    found = separator.separate("", base, answers, expected=guess_of((3, -1), (5, 2)))
+    assert (found.exponents, found.residues) == (((3,), (-1,)), ((fmpq(5),), (fmpq(2),)))
+    assert separator.most_images == 0
+
+
+@pytest.mark.parametrize("wrong", WRONG_GUESSES)
+def test_a_wrong_foretold_profile_is_ignored(wrong: str) -> None:
+    base, *answers = samples(EXPONENTIAL, 1, TRUE_HEADS, 4)
+    separator = Separator(EXPONENTIAL)
+    found = separator.separate("", base, answers, expected=guess_of(*WRONG_GUESSES[wrong]))
+    assert (found.exponents, found.residues) == (((-1,), (3,)), ((fmpq(2),), (fmpq(5),)))
+    assert separator.most_images == 1
