@@ -380,23 +380,34 @@ def save(model: Model, path: str | Path) -> None:
     write_atomically(path, to_text(model))
 
 
+def over_one_field(left: Model, right: Model) -> tuple[Model, Model] | None:
+    """Write the canonical heads of two models of one dimension over one field; None when that is impossible.
+
+    It is impossible only for models with different heads. Raises `LimitError` beyond the default limits.
+    """
+    if left.field == right.field:
+        return left, right
+    merged: dict[str, Any] = {
+        "format": FORMAT,
+        "dim": left.dim,
+        "heads": [head_text(h, m.field) for m in (left, right) for h in m.canonical().heads],
+    }
+    try:
+        both = from_dict(merged, replace(DEFAULT_LIMITS, heads=max(1, len(merged["heads"]))))
+    except LimitError:
+        raise
+    except InputError:
+        return None
+    count = len(left.canonical().heads)
+    return Model(both.field, left.dim, both.heads[:count]), Model(both.field, left.dim, both.heads[count:])
+
+
 def equivalent(left: Model, right: Model) -> Outcome:
     """Decide exactly whether two models are the same function of every query (`proofs/canonical-uniqueness`)."""
     if left.dim != right.dim:
         return Outcome.FAILS
-    if left.field != right.field:
-        # write both over one field; that this is impossible proves their heads differ
-        merged: dict[str, Any] = {
-            "format": FORMAT,
-            "dim": left.dim,
-            "heads": [head_text(h, m.field) for m in (left, right) for h in m.canonical().heads],
-        }
-        try:
-            both = from_dict(merged, replace(DEFAULT_LIMITS, heads=len(merged["heads"])))
-        except LimitError:
-            return Outcome.UNDECIDED
-        except InputError:
-            return Outcome.FAILS
-        count = len(left.canonical().heads)
-        left, right = (Model(both.field, left.dim, part) for part in (both.heads[:count], both.heads[count:]))
-    return Outcome.of(left.canonical().heads == right.canonical().heads)
+    try:
+        both = over_one_field(left, right)
+    except LimitError:
+        return Outcome.UNDECIDED
+    return Outcome.FAILS if both is None else Outcome.of(both[0].canonical().heads == both[1].canonical().heads)

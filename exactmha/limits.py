@@ -39,6 +39,12 @@ class Limits:
     """bits of n in sqrt(n), unless n is a perfect square"""
     value_bits: int = 4_000_000
     """bits of the weights exp(x_n^T W_h x_i) of all heads together, in the rational and radical fields"""
+    queries: int = 100_000
+    """number of token sequences in one list of queries"""
+    jacobian_cells: int = 4_000_000
+    """entries of the Jacobian of a list of queries in the parameters"""
+    jacobian_size: int = 20_000_000
+    """machine words (terms in the exponential field) of the exact numbers from which a null vector of it is proved"""
 
     @property
     def number_bits(self) -> int:

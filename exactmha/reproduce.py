@@ -63,7 +63,27 @@ def _sweep() -> str:
     return "".join([lines[0], *small, "\n", lines[-1]])
 
 
-BLOCKS: dict[str, Callable[[], str]] = {"verify": _verify, "by-hand": _by_hand, "bench": _bench, "sweep": _sweep}
+def _counterexample() -> str:
+    return _output_of("counterexample", "one-sample-short", "--smallest", "--field", "rational")
+
+
+def _counterexamples() -> str:
+    return _output_of("counterexample")
+
+
+def _identify() -> str:
+    return _output_of("identify", "--table")
+
+
+BLOCKS: dict[str, Callable[[], str]] = {
+    "verify": _verify,
+    "by-hand": _by_hand,
+    "counterexamples": _counterexamples,
+    "counterexample": _counterexample,
+    "identify": _identify,
+    "bench": _bench,
+    "sweep": _sweep,
+}
 
 
 def reproduce(path: str | Path, only: tuple[str, ...] = ()) -> list[str]:

@@ -1,7 +1,9 @@
-"""Stand-alone checker of recovery certificates: standard library only, `python -I -S checker.py FILE`.
+"""Stand-alone checker of certificates: standard library only, `python -I -S checker.py FILE`.
 
-It shares no code with the rest of the package. The format is written down in SPECIFICATION.md, next
-to this file; the mathematics it relies on in proofs/uniqueness-from-transcript.md.
+It shares no code with the rest of the package. Two kinds of certificates, of a recovery and of a
+counterexample, are written down in SPECIFICATION.md, next to this file; the mathematics it relies on in
+proofs/uniqueness-from-transcript.md, and for counterexamples in proofs/canonical-uniqueness.md and
+proofs/loewner-rank.md.
 
     python -I -S checker.py FILE [--instance INSTANCE] [--claim JSON]
 
@@ -17,11 +19,13 @@ import os
 import re
 import stat
 import sys
+from collections.abc import Iterable, Iterator
 from fractions import Fraction
 from math import gcd, isqrt
-from typing import Any, NoReturn
+from typing import Any, NamedTuple, NoReturn
 
 FORMAT = "exactmha/certificate/1"
+COUNTEREXAMPLE = "exactmha/counterexample/1"
 MOST_BYTES = 1 << 30
 MOST_DIM = 128
 MOST_HEADS = 512
@@ -33,6 +37,15 @@ MOST_LOG_BITS = 2_000_000
 MOST_LOG_BASES = 64
 MOST_CHARACTERS = 100_000
 MOST_DEPTH = 40
+MOST_QUERIES = 1_000_000
+MOST_RUNS = 256
+MOST_LENGTH = 10**9
+MOST_PRODUCTS = 2_000_000
+MOST_WORK = 10**9
+MOST_PLACES = 3
+PLACES_TRIED = 20_000
+
+PRIMES = (2**61 - 1, 2**89 - 1, 2**107 - 1)
 
 CONDITIONS = ("C1", "C2", "C3", "C4")
 
@@ -155,8 +168,84 @@ def hexadecimal(q: Fraction) -> str:
 
 
 # --- the three exact fields ----------------------------------------------------------------------
-# A scalar is a tuple of Fractions (coordinates on 1, γ, …); an exponent is a tuple of integers. Each
-# field reads its values, and decides whether an answer equals base + Σ_h c_h·k r_h/(1 + k r_h).
+# A scalar is a tuple of Fractions (coordinates on 1, γ, …); an exponent is a tuple of integers. For recoveries each
+# field reads its values, and decides whether an answer equals base + Σ_h c_h·k r_h/(1 + k r_h); for counterexamples
+# it decides whether a sum of softmax averages is zero, and has homomorphisms to Z/m.
+
+
+Exponents = list[tuple[int, ...]]
+"""One exponent for every run of a query."""
+Share = tuple[Exponents, list[tuple[Fraction, ...]]]
+"""One head's part of an answer: the exponent of the weight, and v·x, of every run."""
+RationalShare = tuple[list[tuple[Fraction, ...]], list[tuple[Fraction, ...]]]
+"""The same before the exponents are known to be integers, or made so."""
+Sparse = tuple[tuple[int, int], ...]
+"""A polynomial in t: (exponent, coefficient), exponents increasing."""
+
+
+class Place(NamedTuple):
+    """A homomorphism to Z/m by the images of the generators of the monomials and of 1, γ, γ², …
+
+    `order` is m − 1 where m is a known prime, so that exponents may be reduced; else 0.
+    """
+
+    modulus: int
+    generators: list[int]
+    scalars: list[int]
+    order: int
+
+
+class Meter:
+    """Counts the multiplications ahead, weighed by the length of their numbers, so that no file takes for ever."""
+
+    def __init__(self) -> None:
+        self.spent = 0
+
+    def spend(self, count: int, bits: int) -> None:
+        words = bits // 64 + 1
+        self.spent += count * words * isqrt(words)
+        if self.spent > MOST_WORK:
+            raise Unreadable(f"the queries together need more than {MOST_WORK} steps of work")
+
+
+def integral(rows: Iterable[tuple[Fraction, ...]]) -> tuple[list[tuple[int, ...]], int]:
+    """Return rows of rationals as integers over one denominator."""
+    rows, scale = list(rows), 1
+    for row in rows:
+        for x in row:
+            if scale % x.denominator:
+                scale = bounded(Fraction(scale * x.denominator // gcd(scale, x.denominator))).numerator
+    return [tuple(x.numerator * (scale // x.denominator) for x in row) for row in rows], scale
+
+
+def numbers_bits(values: list[tuple[Fraction, ...]]) -> int:
+    """Bound the bits of the values of one head, as integers and together with the numbers of copies."""
+    return 64 + max(x.numerator.bit_length() + x.denominator.bit_length() for value in values for x in value)
+
+
+def added(parts: list[tuple[Any, Any]], multiply: Any, add: Any) -> Any:
+    """Return the numerator of a sum of fractions, added in pairs: numbers of like size multiply fastest."""
+    while len(parts) > 1:
+        odd = parts[-1:] if len(parts) % 2 else []
+        pairs = zip(parts[::2], parts[1::2])
+        parts = [(add(multiply(a, d), multiply(c, b)), multiply(b, d)) for (a, b), (c, d) in pairs] + odd
+    return parts[0][0]
+
+
+def image(place: Place, counts: list[int], shares: list[Share]) -> int:
+    """Return the image of Σ_h Σ_i m_i w_i y_i / Σ_i m_i w_i; ValueError where a denominator is no unit."""
+    modulus, total = place.modulus, 0
+    for exponents, values in shares:
+        top = bottom = 0
+        for count, exponent, value in zip(counts, exponents, values):
+            weight = count
+            for g, e in zip(place.generators, exponent):
+                weight = weight * pow(g, e % place.order if place.order else e, modulus) % modulus
+            bottom += weight
+            for c, s in zip(value, place.scalars):
+                top += weight * s * c.numerator * pow(c.denominator, -1, modulus) % modulus
+        total += top * pow(bottom, -1, modulus)
+    return total % modulus
 
 
 def weight_is_small(bits: int) -> None:
@@ -180,6 +269,8 @@ class RationalField:
         self.rank = len(self.base)
         if self.rank > MOST_ORDER:
             raise Unreadable(f"field.base: has more than {MOST_ORDER} numbers")
+        if sum(b.bit_length() for b in self.base) > MOST_LOG_BITS:  # as for an instance; gcd takes quadratic time
+            raise Unreadable(f"field.base: has more than {MOST_LOG_BITS} bits together")
         for i, b in enumerate(self.base):
             if b < 2 or any(gcd(b, c) != 1 for c in self.base[:i]):
                 reject("field", "the base must consist of pairwise coprime integers above 1")
@@ -216,6 +307,29 @@ class RationalField:
 
     def logarithms(self, coordinates: tuple[Fraction, ...]) -> list[tuple[Fraction, Fraction]]:
         return [(c, Fraction(b)) for c, b in zip(coordinates, self.base)]
+
+    def spread(self, exponents: Exponents) -> int:
+        """Return the bits of the weights of one head once the least power of every base number is divided out."""
+        return sum(b.bit_length() * (max(column) - min(column)) for b, column in zip(self.base, zip(*exponents)))
+
+    def vanishes(self, counts: list[int], shares: list[Share], meter: Meter) -> bool:
+        """Decide Σ_h Σ_i m_i w_i y_i / Σ_i m_i w_i = 0 in integers."""
+        meter.spend(len(counts) + 8, sum(self.spread(e) + numbers_bits(values) for e, values in shares))
+        parts = []
+        for exponents, values in shares:
+            lowest = [min(column) for column in zip(*exponents)]
+            weights = list(counts)
+            for i, exponent in enumerate(exponents):
+                for b, e, low in zip(self.base, exponent, lowest):
+                    weights[i] *= b ** (e - low)
+            rows, scale = integral(values)
+            parts.append((sum(w * y for w, (y,) in zip(weights, rows)), scale * sum(weights)))
+        return not added(parts, lambda x, y: x * y, lambda x, y: x + y)
+
+    def places(self) -> Iterator[Place]:
+        for p in PRIMES:
+            if all(b % p for b in self.base):
+                yield Place(p, [b % p for b in self.base], [1], p - 1)
 
 
 class RadicalField:
@@ -323,6 +437,58 @@ class RadicalField:
                     rows[r] = [x - factor * y for x, y in zip(rows[r], rows[c])]
         return [row[size] for row in rows]
 
+    def spread(self, exponents: Exponents) -> int:
+        """Return the bits of one coordinate of the weights of one head once the least of them is divided out."""
+        bits = max(self.p.bit_length(), self.q.bit_length())
+        return bits * ((max(exponents)[0] - min(exponents)[0]) // self.degree + 1)
+
+    def vanishes(self, counts: list[int], shares: list[Share], meter: Meter) -> bool:
+        """Decide Σ_h Σ_i m_i w_i y_i / Σ_i m_i w_i = 0 in integer coordinates."""
+        bits = sum(self.spread(e) + numbers_bits(values) for e, values in shares)
+        meter.spend(self.degree * (len(counts) + 8 * self.degree), bits)
+        parts = []
+        for exponents, values in shares:
+            rows, scale = integral(values)
+            steps = [divmod(n - min(exponents)[0], self.degree) for (n,) in exponents]
+            most = max(wrap for wrap, _ in steps)
+            top, bottom = [0] * self.degree, [0] * self.degree
+            for m, (wrap, place), row in zip(counts, steps, rows):
+                weight = m * self.p**wrap * self.q ** (most - wrap)  # times γ^place
+                bottom[place] += weight * scale * self.q
+                for j, y in enumerate(row):
+                    wraps, k = divmod(place + j, self.degree)
+                    top[k] += weight * y * (self.p if wraps else self.q)
+            parts.append((top, bottom))
+        return not any(added(parts, self._product, lambda x, y: [a + b for a, b in zip(x, y)]))
+
+    def _product(self, x: list[int], y: list[int]) -> list[int]:
+        """Return q·x·y, which has integer coordinates."""
+        result = [0] * self.degree
+        for i, a in enumerate(x):
+            for j, b in enumerate(y):
+                wrap, place = divmod(i + j, self.degree)
+                result[place] += a * b * (self.p if wrap else self.q)
+        return result
+
+    def places(self) -> Iterator[Place]:
+        """Yield moduli m ≡ −1 modulo 4 and the odd primes of N, where the root of β is a power of it if it exists."""
+        step = 4
+        for r in range(3, self.degree + 1, 2):
+            if self.degree % r == 0 and gcd(step, r) == 1:
+                step *= r
+        found = 0
+        for k in range(PRIMES[0] // step, PRIMES[0] // step - PLACES_TRIED, -1):
+            m = k * step - 1
+            if found == MOST_PLACES:
+                return
+            if pow(2, m - 1, m) == 1 and gcd(self.p * self.q, m) == 1:
+                beta = self.p * pow(self.q, -1, m) % m
+                cycle = (m - 1) // gcd(self.degree, 2)
+                gamma = pow(beta, pow(self.degree, -1, cycle), m)
+                if pow(gamma, self.degree, m) == beta:  # γ ↦ this root is a homomorphism, whatever m may be
+                    found += 1
+                    yield Place(m, [gamma], [pow(gamma, i, m) for i in range(self.degree)], 0)
+
 
 class ExponentialField:
     """K = Q(t), t = e^(√n/N); a value is c_0 + Σ c/(a + b t^n), a, b, n > 0 (proofs/zero-test-exponential)."""
@@ -378,12 +544,90 @@ class ExponentialField:
     def embed(self, scalar: tuple[Fraction, ...]) -> dict[tuple[int, int, int], Fraction]:
         return {(0, 1, 0): scalar[0]} if scalar[0] else {}
 
+    def spread(self, _: Exponents) -> int:
+        """Return 0: monomials stay symbolic."""
+        return 0
+
+    def vanishes(self, counts: list[int], shares: list[Share], meter: Meter) -> bool:
+        """Decide Σ_h Σ_i m_i w_i y_i / Σ_i m_i w_i = 0: collected terms, then images, then expansion."""
+        constant, fractions = self._collected(counts, shares)
+        if not fractions:
+            return not constant
+        if all(len(bottom) == 2 for bottom in fractions):  # c/(a + b t^n): independent, and some c is not 0
+            return False
+        meter.spend(sum(len(bottom) for bottom in fractions) * 64, 64)
+        for place in self.places():
+            try:
+                if image(place, counts, shares):
+                    return False
+            except ValueError:  # a denominator that is no unit
+                continue
+        return self._expands_to_zero(constant, fractions, meter)
+
+    @staticmethod
+    def _collected(counts: list[int], shares: list[Share]) -> tuple[Fraction, dict[Sparse, dict[int, Fraction]]]:
+        """Return a constant and {D: N}, the sum being constant + Σ N/D, with primitive D and N ≠ 0, deg N < deg D."""
+        constant = Fraction(0)
+        fractions: dict[Sparse, dict[int, Fraction]] = {}
+        for exponents, values in shares:
+            low, bottom, top = min(exponents)[0], dict[int, int](), dict[int, Fraction]()
+            for m, (n,), (y,) in zip(counts, exponents, values):
+                bottom[n - low] = bottom.get(n - low, 0) + m
+                top[n - low] = top.get(n - low, Fraction(0)) + m * y
+            content = gcd(*bottom.values())
+            D = tuple(sorted((n, m // content) for n, m in bottom.items()))
+            degree, lead = D[-1]
+            quotient = top[degree] / (lead * content)
+            constant += quotient
+            rest = fractions.setdefault(D, dict.fromkeys(bottom, Fraction(0)))
+            for n, m in D:
+                rest[n] += top[n] / content - quotient * m
+        nonzero = {D: {n: c for n, c in rest.items() if c} for D, rest in fractions.items()}
+        return constant, {D: rest for D, rest in nonzero.items() if rest}
+
+    @staticmethod
+    def _expands_to_zero(constant: Fraction, fractions: dict[Sparse, dict[int, Fraction]], meter: Meter) -> bool:
+        parts = [({0: constant.numerator}, {0: constant.denominator})]
+        for D, rest in fractions.items():
+            (row,), scale = integral([tuple(rest.values())])
+            parts.append((dict(zip(rest, row)), {n: m * scale for n, m in D}))
+        bits = sum(max(map(int.bit_length, (*p, *p.values()))) for part in parts for p in part if p)
+        products = 0
+
+        def multiply(x: dict[int, int], y: dict[int, int]) -> dict[int, int]:
+            nonlocal products
+            products += len(x) * len(y)
+            if products > MOST_PRODUCTS:
+                raise Unreadable(f"a comparison needs more than {MOST_PRODUCTS} products of terms")
+            meter.spend(len(x) * len(y), bits)
+            result: dict[int, int] = {}
+            for n, a in x.items():
+                for k, b in y.items():
+                    result[n + k] = result.get(n + k, 0) + a * b
+            return result
+
+        def add(x: dict[int, int], y: dict[int, int]) -> dict[int, int]:
+            return {n: x.get(n, 0) + y.get(n, 0) for n in (*x, *y)}
+
+        return not any(added(parts, multiply, add).values())
+
+    def places(self) -> Iterator[Place]:
+        for p in PRIMES:
+            yield Place(p, [3], [1], p - 1)
+
 
 FIELDS = {"rational": RationalField, "radical": RadicalField, "exponential": ExponentialField}
 
 
 def is_field_name(name: Any) -> bool:
     return isinstance(name, str) and name in FIELDS
+
+
+def field_name(description: Any) -> str:
+    name = description.get("name") if isinstance(description, dict) else None
+    if not is_field_name(name):
+        raise Unreadable(f"field: the name must be one of {', '.join(FIELDS)}")
+    return str(name)
 
 
 def root(n: int, order: int) -> int:
@@ -417,20 +661,15 @@ class Profile:
 class Checker:
     """Checks the steps in their only possible order; every method is one step kind of SPECIFICATION.md."""
 
-    def __init__(self, data: bytes, name: str) -> None:
-        document = parse_json(data, name)
+    def __init__(self, document: Any, data: bytes, name: str) -> None:
         keys = ("format", "claim", "field", "dim", "instance", "transcript", "steps")
-        version, claim, field, dim, self.instance, self.transcript, steps = fields(document, keys, name)
-        if version != FORMAT:
-            raise Unreadable(f"{name}: the format must be {FORMAT}")
+        _, claim, field, dim, self.instance, self.transcript, steps = fields(document, keys, name)
         if canonical_json(document) != data:
             raise Unreadable(f"{name}: is not written canonically")
         self.claim = dict(zip(("heads", "told", "bound", "queries", "length"), self._claim(claim)))
         self.heads, self.told = self.claim["heads"], self.claim["told"]
         self.dim = whole(dim, 1, MOST_DIM, "dim")
-        if not isinstance(field, dict) or not is_field_name(field.get("name")):
-            raise Unreadable(f"field: the name must be one of {', '.join(FIELDS)}")
-        self.field_name = field["name"]
+        self.field_name = field_name(field)
         for digest in (self.instance, self.transcript):
             if not isinstance(digest, str) or not re.fullmatch("[0-9a-f]{64}", digest, re.ASCII):
                 raise Unreadable("instance and transcript: must be SHA-256 digests")
@@ -631,15 +870,7 @@ class Checker:
     def check_claim(self, claim: dict[str, Any]) -> None:
         """Hold the certificate against a claim given separately."""
         proved = {**self.claim, "dim": self.dim, "field": self.field_name, "instance": self.instance}
-        for key, wanted in claim.items():
-            if key not in proved:
-                raise Unreadable(f"the claim has no key {key[:40]!r}; it may have {', '.join(proved)}")
-            if type(wanted) is not type(proved[key]) or wanted != proved[key]:
-                error = Rejected(
-                    "claim", f"the certificate proves {key} = {json.dumps(proved[key])}, not what is claimed"
-                )
-                error.step = "the claim"
-                raise error
+        compare_claim(claim, proved)
 
     def check_instance(self, data: bytes, name: str) -> None:
         """Prove that the recovered heads are the canonical heads of an instance file."""
@@ -679,6 +910,17 @@ class Checker:
         return "\n".join(lines)
 
 
+def compare_claim(claim: dict[str, Any], proved: dict[str, Any]) -> None:
+    """Reject a claim of which some value, or its type, is not the one proved."""
+    for key, wanted in claim.items():
+        if key not in proved:
+            raise Unreadable(f"the claim has no key {key[:40]!r}; it may have {', '.join(proved)}")
+        if canonical_json(wanted) != canonical_json(proved[key]):
+            error = Rejected("claim", f"the certificate proves {key} = {json.dumps(proved[key])}, not what is claimed")
+            error.step = "the claim"
+            raise error
+
+
 def product(left: list[Any], right: list[Any]) -> list[list[Any]]:
     columns = list(zip(*right))
     return [[sum((x * y for x, y in zip(row, column)), Fraction(0)) for column in columns] for row in left]
@@ -686,22 +928,299 @@ def product(left: list[Any], right: list[Any]) -> list[list[Any]]:
 
 def nonsingular(rows: list[list[int]]) -> bool:
     """Prove det ≠ 0 modulo one of a few primes; False when every one of them divides it."""
-    for p in (2**61 - 1, 2**89 - 1, 2**107 - 1):
-        matrix = [[x % p for x in row] for row in rows]
-        size = len(matrix)
-        for c in range(size):
-            pivot = next((r for r in range(c, size) if matrix[r][c]), None)
-            if pivot is None:
-                break
-            matrix[c], matrix[pivot] = matrix[pivot], matrix[c]
-            inverse = pow(matrix[c][c], -1, p)
-            for r in range(c + 1, size):
-                factor = matrix[r][c] * inverse % p
-                if factor:
-                    matrix[r] = [(x - factor * y) % p for x, y in zip(matrix[r], matrix[c])]
-        else:
-            return True
-    return False
+    return any(nonsingular_modulo(rows, p) for p in PRIMES)
+
+
+def nonsingular_modulo(rows: list[list[int]], modulus: int) -> bool:
+    """Prove that the determinant is a unit modulo a number; ValueError where a pivot is neither a unit nor zero."""
+    matrix = [[x % modulus for x in row] for row in rows]
+    size = len(matrix)
+    for c in range(size):
+        pivot = next((r for r in range(c, size) if matrix[r][c]), None)
+        if pivot is None:
+            return False
+        matrix[c], matrix[pivot] = matrix[pivot], matrix[c]
+        inverse = pow(matrix[c][c], -1, modulus)
+        for r in range(c + 1, size):
+            factor = matrix[r][c] * inverse % modulus
+            if factor:
+                matrix[r] = [(x - factor * y) % modulus for x, y in zip(matrix[r], matrix[c])]
+    return True
+
+
+# --- counterexamples: what some queries cannot tell apart ----------------------------------------
+
+
+class Model:
+    """The heads of a model as they stand in the file: W by its coordinates, v by its scalars."""
+
+    def __init__(self, heads: Any, field: Any, dim: int, where: str) -> None:
+        self.field, self.dim = field, dim
+        if not isinstance(heads, list) or len(heads) > MOST_HEADS:
+            raise Unreadable(f"{where}: must be a list of at most {MOST_HEADS} heads")
+        self.W, self.v = [], []
+        for h, head in enumerate(heads):
+            W, v = fields(head, ("W", "v"), f"{where}[{h}]")
+            matrices = listed(W, field.rank, f"{where}[{h}].W")
+            self.W.append(tuple(self._rows(m, dim, f"{where}[{h}].W") for m in matrices))
+            self.v.append(self._rows(v, field.degree, f"{where}[{h}].v"))
+        self.logits = [[integral(matrix) for matrix in matrices] for matrices in self.W]
+        self.readouts = [integral(v) for v in self.v]
+        integers = [*self.readouts, *(matrix for matrices in self.logits for matrix in matrices)]
+        largest = [max((abs(x) for row in rows for x in row), default=0) for rows, _ in integers]
+        self.bits = max((x.bit_length() for x in (*largest, *(scale for _, scale in integers))), default=0)
+
+    def _rows(self, data: Any, width: int, where: str) -> tuple[tuple[Fraction, ...], ...]:
+        rows = [listed(row, width, where) for row in listed(data, self.dim, where)]
+        return tuple(tuple(bounded(rational(x, where)) for x in row) for row in rows)
+
+    def canonical(self) -> dict[Any, tuple[tuple[Fraction, ...], ...]]:
+        """Merge heads with equal W by adding their v, and drop those whose sum is zero: {W: v}."""
+        merged: dict[Any, tuple[tuple[Fraction, ...], ...]] = {}
+        for W, v in zip(self.W, self.v):
+            old = merged.get(W)
+            merged[W] = v if old is None else tuple(tuple(x + y for x, y in zip(a, b)) for a, b in zip(old, v))
+        return {W: v for W, v in merged.items() if any(any(scalar) for scalar in v)}
+
+    def shares(self, tokens: list[tuple[int, ...]], scale: int) -> list[RationalShare]:
+        """Return every head's part of the answer to tokens/scale: exponents unit·x_n^T W (x_i − x_n), and v·x_i."""
+        last = tokens[-1]
+        differences = [[x - y for x, y in zip(token, last)] for token in tokens]
+        result: list[RationalShare] = []
+        for matrices, (readout, bottom) in zip(self.logits, self.readouts):
+            columns = []
+            for matrix, denominator in matrices:
+                row = [sum(x * w for x, w in zip(last, column)) for column in zip(*matrix)]
+                size = denominator * scale * scale
+                columns.append(
+                    [Fraction(self.field.unit * sum(w * x for w, x in zip(row, z)), size) for z in differences]
+                )
+            exponents = [tuple(column[i] for column in columns) for i in range(len(tokens))]
+            values = [
+                tuple(Fraction(sum(x * v for x, v in zip(token, part)), bottom * scale) for part in zip(*readout))
+                for token in tokens
+            ]
+            result.append((exponents, values))
+        return result
+
+    def work(self, runs: int) -> int:
+        """Return the number of multiplications in `shares`."""
+        rank, degree = int(self.field.rank), int(self.field.degree)
+        return len(self.W) * self.dim * (rank * (self.dim + runs) + degree * runs)
+
+
+class CounterexampleChecker:
+    """Checks a counterexample: canonical sets, equal answers, unequal answers, and answers of no profile."""
+
+    def __init__(self, document: Any, data: bytes, name: str) -> None:
+        keys = ("format", "name", "field", "dim", "models", "canonical", "agree", "differ", "no_profile")
+        _, self.name, field, dim, models, self.canonical, agree, differ, profile = fields(document, keys, name)
+        if canonical_json(document) != data:
+            raise Unreadable(f"{name}: is not written canonically")
+        if not isinstance(self.name, str) or not re.fullmatch("[a-z0-9-]{1,64}", self.name, re.ASCII):
+            raise Unreadable("name: must be 1 to 64 lower-case letters, digits and hyphens")
+        self.field_name, self.description = field_name(field), field
+        self.dim = whole(dim, 1, MOST_DIM, "dim")
+        if not isinstance(models, list) or len(models) not in (1, 2):
+            raise Unreadable("models: must be a list of one or two models")
+        self.listed_models = models
+        if not isinstance(self.canonical, str) or self.canonical not in ("equal", "different", "single"):
+            raise Unreadable("canonical: must be equal, different or single")
+        self.terms, self.profile = self._no_profile(profile)
+        if not isinstance(agree, list) or not isinstance(differ, list):
+            raise Unreadable("agree and differ: must be lists of queries")
+        if len(agree) + len(differ) + len(self.profile) > MOST_QUERIES:
+            raise Unreadable(f"{name}: has more than {MOST_QUERIES} queries")
+        self.agree, self.differ = agree, differ
+        self.digest = hashlib.sha256(data).hexdigest()
+        self.field: Any = None
+        self.models: list[Model] = []
+        self.W: list[Any] = []
+        self.v: list[Any] = []
+        self.heads: list[int] = []
+        self.meter = Meter()
+        self.length = 0
+        self.at = "the header"
+
+    @staticmethod
+    def _no_profile(data: Any) -> tuple[int | None, list[Any]]:
+        if data is None:
+            return None, []
+        terms, queries = fields(data, ("heads", "queries"), "no_profile")
+        terms = whole(terms, 0, MOST_HEADS, "no_profile.heads")
+        return terms, listed(queries, 2 * terms + 2, "no_profile.queries")
+
+    def check(self) -> None:
+        """Check everything; raises `Rejected` with the part that fails."""
+        try:
+            self._header()
+            self._models()
+            for key, queries, equal in (("agree", self.agree, True), ("differ", self.differ, False)):
+                for i, query in enumerate(queries):
+                    self.at = f"{key}[{i}]"
+                    self._compare(query, key, equal=equal)
+            if self.terms is not None:
+                self._check_no_profile(self.terms)
+        except Rejected as error:
+            error.step = self.at
+            raise
+
+    def _header(self) -> None:
+        self.field = FIELDS[self.field_name](self.description)
+        if isinstance(self.field, ExponentialField):
+            bounded(Fraction(self.field.unit))
+        single = len(self.listed_models) == 1
+        if single != (self.canonical == "single"):
+            reject("claim", "canonical must be single for one model, and equal or different for two")
+        if single and (self.agree or self.differ):
+            reject("claim", "one model has nothing to agree or to differ with")
+        if single and self.terms is None:
+            reject("claim", "nothing is claimed")
+
+    def _models(self) -> None:
+        """models: the canonical sets are equal or different, as stated."""
+        self.at = "the models"
+        self.models = [Model(m, self.field, self.dim, f"models[{i}]") for i, m in enumerate(self.listed_models)]
+        sets = [model.canonical() for model in self.models]
+        self.heads = [len(heads) for heads in sets]
+        self.W, self.v = list(sets[0]), [list(v) for v in sets[0].values()]
+        if self.canonical == "equal" and sets[0] != sets[1]:
+            reject("canonical", "the canonical sets of the two models are different")
+        if self.canonical == "different" and sets[0] == sets[1]:
+            reject("canonical", "the canonical sets of the two models are equal")
+
+    def _query(self, data: Any) -> tuple[list[tuple[Fraction, ...]], list[int]]:
+        """Read a list of runs [token, count]; the last token is x_n."""
+        if not isinstance(data, list) or not 1 <= len(data) <= MOST_RUNS:
+            raise Unreadable(f"{self.at}: must be a list of 1 to {MOST_RUNS} runs")
+        runs = [listed(run, 2, self.at) for run in data]
+        counts = [whole(count, 1, MOST_LENGTH, self.at) for _, count in runs]
+        if sum(counts) > MOST_LENGTH:
+            raise Unreadable(f"{self.at}: is longer than {MOST_LENGTH}")
+        rows = [listed(token, self.dim, self.at) for token, _ in runs]
+        self.length = max(self.length, sum(counts))
+        return [tuple(bounded(rational(x, self.at)) for x in row) for row in rows], counts
+
+    def _asked(self, data: Any, models: list[Model]) -> tuple[list[int], list[list[RationalShare]]]:
+        """Return the counts of a query, and every model's shares of its answer."""
+        tokens, counts = self._query(data)
+        rows, scale = integral(tokens)
+        bits = max(scale, *(abs(x) for row in rows for x in row)).bit_length()
+        for model in models:
+            self.meter.spend(model.work(len(rows)), 2 * (model.bits + bits))
+        answers = [model.shares(rows, scale) for model in models]
+        exponents = [e for shares in answers for es, _ in shares for e in es]
+        if self.field_name != "exponential" and any(x.denominator != 1 for e in exponents for x in e):
+            reject("field", "an exponent is no integer, so its weight leaves the field")
+        return counts, answers
+
+    def _compare(self, data: Any, key: str, *, equal: bool) -> None:
+        """agree, differ: Σ_h over the first model − Σ_h over the second one is zero, or is not."""
+        counts, (first, second) = self._asked(data, self.models)
+        difference = [*first, *((e, [tuple(-x for x in y) for y in values]) for e, values in second)]
+        (shares,) = self._on_integers([difference])
+        weight_is_small(sum(self.field.spread(exponents) for exponents, _ in shares))
+        merged: dict[tuple[tuple[int, ...], ...], list[tuple[Fraction, ...]]] = {}
+        for exponents, values in shares:  # heads with the same weights count as one, with v added
+            old = merged.get(tuple(exponents))
+            merged[tuple(exponents)] = (
+                values if old is None else [tuple(x + y for x, y in zip(a, b)) for a, b in zip(old, values)]
+            )
+        kept = [(list(exponents), values) for exponents, values in merged.items() if any(map(any, values))]
+        if (not kept or self.field.vanishes(counts, kept, self.meter)) != equal:
+            reject(key, f"the answers of the two models are {'different' if equal else 'equal'}")
+
+    @staticmethod
+    def _on_integers(answers: list[list[RationalShare]]) -> list[list[Share]]:
+        """Scale all exponents by their common denominator: t becomes a root of itself."""
+        rows, _ = integral([e for shares in answers for exponents, _ in shares for e in exponents])
+        remaining = iter(rows)
+        return [[([next(remaining) for _ in es], values) for es, values in shares] for shares in answers]
+
+    def _check_no_profile(self, terms: int) -> None:
+        """no_profile: the Loewner matrix of f_0, f_1, … (even nodes against odd ones) is non-singular modulo m."""
+        asked = []
+        for i, query in enumerate(self.profile):
+            self.at = f"no_profile[{i}]"
+            asked.append(self._asked(query, self.models[:1]))
+        self.at = "no_profile"
+        queries = list(zip(self._on_integers([answers[0] for _, answers in asked]), (counts for counts, _ in asked)))
+        for shares, counts in queries:
+            weight_is_small(sum(self.field.spread(exponents) for exponents, _ in shares))
+            self.meter.spend(16 * len(shares) * len(counts) * (self.field.rank + self.field.degree), 64)
+        for place in self.field.places():
+            self.meter.spend((terms + 1) ** 3, 64)
+            m = place.modulus
+            try:
+                f = [image(place, counts, shares) for shares, counts in queries]
+                nodes = range(0, len(f), 2)
+                rows = [[(f[x] - f[y + 1]) * pow(x - y - 1, -1, m) % m for y in nodes] for x in nodes]
+                if nonsingular_modulo(rows, m):
+                    return
+            except ValueError:  # something that must be a unit is none
+                continue
+        reject("no-profile", "the Loewner matrix is singular, or so it is modulo a few large numbers")
+
+    def check_claim(self, claim: dict[str, Any]) -> None:
+        """Hold the certificate against a claim given separately."""
+        proved = {
+            "name": self.name,
+            "heads": self.heads,
+            "dim": self.dim,
+            "field": self.field_name,
+            "canonical": self.canonical,
+            "agree": len(self.agree),
+            "differ": len(self.differ),
+            "no_profile": self.terms,
+        }
+        compare_claim(claim, proved)
+
+    def check_instance(self, data: bytes, name: str) -> None:
+        """Prove that the canonical heads of the first model are those of an instance file."""
+        try:
+            compare_instance(self, parse_json(data, name), name)
+        except Rejected as error:
+            error.step = "the instance"
+            raise
+
+    def statement(self, *, with_instance: bool) -> str:
+        """Say exactly what was proved, and what it rests on."""
+        where = f"{self.field.text()}, d = {self.dim}"
+        lines, rests = [], []
+        if self.canonical != "single":
+            verdict = "so they are one function" if self.canonical == "equal" else "so some query tells them apart"
+            sizes = f"with {self.heads[0]} and {self.heads[1]} heads"
+            lines.append(
+                f"PROVED: the canonical sets of the two models ({sizes}; {where}) are {self.canonical}, {verdict}."
+            )
+            rests.append("proofs/canonical-uniqueness")
+        if self.agree:
+            lines.append(f"PROVED: the two models give exactly the same answer to each of {counted(self.agree)}.")
+        if self.differ:
+            lines.append(f"PROVED: the two models give different answers to each of {counted(self.differ)}.")
+        if self.terms is not None:
+            most = 2 * self.terms + 1
+            terms = f"{self.terms} term{'s' if self.terms != 1 else ''}"
+            lines.append(
+                f"PROVED: the answers of the {'first ' if self.canonical != 'single' else ''}model "
+                f"({where}) to {most + 1} queries are the values at k = 0..{most} of no function "
+                f"σ + Σ c·k r/(1 + k r) with at most {terms}, c and σ real, r > 0."
+            )
+            rests.append("proofs/loewner-rank")
+        lines.append(
+            f"COUNTEREXAMPLE: {self.name}; models and queries (lengths up to {self.length}) are those of the file "
+            f"with SHA-256 {self.digest}."
+        )
+        if with_instance:
+            lines.append("PROVED: the canonical heads of the first model are those of this instance.")
+        lines.append("NOT PROVED: that these are the queries of any learner, or that the name fits.")
+        lines.append(f"RESTS ON: {', '.join(rests)} (proofs in writing), this checker and Python's integers.")
+        lines += [f"RESTS ON: {assumption}." for assumption in self.field.assumptions]
+        return "\n".join(lines)
+
+
+def counted(queries: list[Any]) -> str:
+    return f"{len(queries)} {'queries' if len(queries) != 1 else 'query'}"
 
 
 # --- instances: the grammar of exact expressions, read once more ---------------------------------
@@ -1006,7 +1525,9 @@ def valuation(n: int, b: int) -> int:
     return e
 
 
-def instance_heads(checker: Checker, document: Any, name: str) -> list[tuple[list[Number], tuple[Any, ...]]]:
+def instance_heads(
+    checker: Checker | CounterexampleChecker, document: Any, name: str
+) -> list[tuple[list[Number], tuple[Any, ...]]]:
     """Return (entries of W, v) for every head of an instance file."""
     names = {"format", "field", "dim", "heads"}
     if not isinstance(document, dict) or not names - {"field"} <= set(document) <= names:
@@ -1038,8 +1559,8 @@ def instance_heads(checker: Checker, document: Any, name: str) -> list[tuple[lis
     return heads
 
 
-def compare_instance(checker: Checker, document: Any, name: str) -> None:
-    """Merge equal W, drop zero sums, and compare with the recovered heads."""
+def compare_instance(checker: Checker | CounterexampleChecker, document: Any, name: str) -> None:
+    """Merge equal W, drop zero sums, and compare with the heads of the certificate."""
     heads = instance_heads(checker, document, name)
     recovered = [
         ([tuple(m[i][j] for m in matrices) for i in range(checker.dim) for j in range(checker.dim)], v)
@@ -1066,7 +1587,7 @@ def compare_instance(checker: Checker, document: Any, name: str) -> None:
         merged[W_key] = [tuple(x + y for x, y in zip(a, b)) for a, b in zip(old, v)]
     canonical = {W: v for W, v in merged.items() if any(any(x) for x in v)}
     if canonical != dict(zip(recovered_keys, checker.v)):
-        reject("instance", "the recovered heads are not the canonical heads of the instance")
+        reject("instance", "the heads of the certificate are not the canonical heads of the instance")
 
 
 def over_coprime_base(arguments: set[Fraction]) -> tuple[list[int], dict[Fraction, list[int]]]:
@@ -1102,7 +1623,13 @@ def multiple_of_root(number: Number, unit: tuple[Any, ...]) -> Fraction:
 
 def check(path: str, instance: str | None = None, claim: str | None = None) -> str:
     """Check a certificate; return the statement proved, or raise `Rejected` or `Unreadable`."""
-    checker = Checker(read_file(path), path)
+    data = read_file(path)
+    document = parse_json(data, path)
+    version = document.get("format") if isinstance(document, dict) else None
+    if version not in (FORMAT, COUNTEREXAMPLE):
+        raise Unreadable(f"{path}: must be an object whose format is {FORMAT} or {COUNTEREXAMPLE}")
+    kind = Checker if version == FORMAT else CounterexampleChecker
+    checker = kind(document, data, path)
     checker.check()
     if claim is not None:
         wanted = parse_json(claim.encode("utf-8", "surrogateescape"), "--claim")

@@ -10,10 +10,17 @@ from exactmha.limits import Limits
 
 @click.command("canonical")
 @click.argument("instance")
+@click.option("--compare", help="Say instead on which lengths INSTANCE and this other instance agree.")
 @output_option
 @limit_option
-def command(instance: str, output: str | None, limits: Limits) -> None:
-    """Write the canonical form of INSTANCE: heads with equal W merged, zero sums discarded."""
+def command(instance: str, compare: str | None, output: str | None, limits: Limits) -> int:
+    """Write the canonical form of INSTANCE: heads with equal W merged, zero sums discarded.
+
+    With --compare, decide exactly whether two instances agree on all sequences of length 1, of length at most 2, and
+    on all; exit status 0 when they are one function, 1 when they are not.
+    """
+    if compare is not None:
+        return _compare(instance, compare, limits)
     from dataclasses import replace
 
     from exactmha.cli.report import explain_canonical
@@ -24,3 +31,28 @@ def command(instance: str, output: str | None, limits: Limits) -> None:
     if found.is_changed:
         click.echo(explain_canonical(found), err=True)
     write_or_print(to_text(replace(model, heads=found.heads)), output)
+    return 0
+
+
+def _compare(instance: str, other: str, limits: Limits) -> int:
+    from exactmha.counterexamples.lengths import agreement
+    from exactmha.errors import InputError
+    from exactmha.instance import over_one_field
+    from exactmha.outcome import exit_status
+
+    first, second = load_model(instance, limits), load_model(other, limits)
+    if first.dim != second.dim:
+        raise InputError(f"has another dimension than {instance}", file=other, field="dim", value=second.dim)
+    both = over_one_field(first, second)
+    if both is None:
+        raise InputError(
+            "cannot be written over one field with the other instance, so they are different functions", file=other
+        )
+    found = agreement(*both)
+    for what, outcome in (
+        ("of length 1", found.length_one),
+        ("of length ≤ 2", found.length_two),
+        ("of length ≤ 3, and all", found.every_length),
+    ):
+        click.echo(f"{outcome.value:9}  they agree on all sequences {what}")
+    return exit_status([found.every_length])

@@ -16,10 +16,12 @@ from exactmha.outcome import EXIT_BAD_INPUT, EXIT_UNDECIDED
 COMMANDS = {
     "verify": "Check the exact-recovery theorem on an instance: every step in exact arithmetic.",
     "check": "Check a certificate without trusting the learner.",
+    "counterexample": "Break the theorem: an exact counterexample for every assumption dropped.",
     "sweep": "Verify many random instances; resumable, in parallel or on a cluster.",
     "bench": "Time everything against bare FLINT and SymPy, side by side in one run.",
     "reproduce": "Regenerate every table that README shows.",
     "query": "Ask the exact oracle of an instance one query.",
+    "identify": "Decide whether a list of queries determines the heads, to first order.",
     "random": "Write a random canonical instance.",
     "canonical": "Write the canonical form of an instance: equal W merged, zero sums discarded.",
 }

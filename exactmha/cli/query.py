@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import click
 
 from exactmha.cli.options import json_option, limit_option, load_model
-from exactmha.errors import InputError, LimitError
+from exactmha.cli.tokens import sequence_from
+from exactmha.errors import InputError
 from exactmha.limits import Limits
 
 if TYPE_CHECKING:
@@ -47,35 +48,4 @@ def read_tokens(text: str, dim: int, limits: Limits) -> list[Token]:
     from exactmha.files import parse_json
 
     data = parse_json(text.encode("utf-8", "surrogateescape"), file=_WHERE, limits=limits)
-    if not isinstance(data, list) or not data:
-        raise InputError(
-            "must be a non-empty list of tokens", field=_WHERE, value=data, hint='e.g. [["1","2"],["0","1/3"]]'
-        )
-    if len(data) > limits.tokens:
-        raise LimitError(f"more than {limits.tokens} tokens", field=_WHERE, value=len(data), hint="see --limit tokens")
-    return [_read_token(token, i, dim, limits) for i, token in enumerate(data)]
-
-
-def _read_token(token: Any, i: int, dim: int, limits: Limits) -> Token:
-    where = f"{_WHERE}[{i}]"
-    if not isinstance(token, list) or len(token) != dim:
-        raise InputError(
-            f"a token must be a list of {dim} numbers", field=where, value=token, hint="dim of the instance"
-        )
-    return tuple(_read_number(x, f"{where}[{j}]", limits) for j, x in enumerate(token))
-
-
-def _read_number(x: Any, where: str, limits: Limits) -> Any:
-    from exactmha.forms import parse_rational
-
-    if isinstance(x, int) and not isinstance(x, bool):
-        return x
-    if not isinstance(x, str):
-        raise InputError("must be a string", field=where, value=x, hint='write numbers as strings, e.g. "1/3"')
-    try:
-        value = parse_rational(x, limits)
-    except InputError as error:
-        raise error.located(field=where) from None
-    if value is None:
-        raise InputError("must be rational", field=where, value=x)
-    return int(value.numerator) if value.denominator == 1 else value
+    return sequence_from(data, _WHERE, dim, limits)

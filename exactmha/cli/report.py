@@ -3,25 +3,28 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
+from dataclasses import replace
 from typing import Any
 
 from flint import fmpz
 from rich.console import Console
 from rich.text import Text
 
+from exactmha.attention import Model
 from exactmha.cli.tables import plain_console, table, text_of
 from exactmha.fields import ExactField, ExponentialField, RadicalField
 from exactmha.heads import Canonical
 from exactmha.instance import head_text
-from exactmha.outcome import Outcome
-from exactmha.sequences import Token
+from exactmha.outcome import Claim, Outcome
+from exactmha.sequences import Token, TokenSequence
 from exactmha.verification import Verification, bound_text
 
 _SHOWN_DIM = 4
 _SHOWN_HEADS = 6
 _SHOWN_REDRAWS = 12
 _SHOWN_CHARS = 60
-_MARK = {Outcome.HOLDS: "holds", Outcome.FAILS: "FAILS", Outcome.UNDECIDED: "undecided"}
+MARK = {Outcome.HOLDS: "holds", Outcome.FAILS: "FAILS", Outcome.UNDECIDED: "undecided"}
 
 
 def as_json(result: Verification) -> str:
@@ -69,19 +72,21 @@ def as_json(result: Verification) -> str:
             for row in result.conditions
         ],
         "ledger": [{"stage": row.stage, "expected": row.expected, "used": row.used} for row in result.ledger],
-        "claims": [
-            {
-                "name": claim.name,
-                "statement": claim.statement,
-                "outcome": claim.outcome.value,
-                "evidence_level": claim.level.label,
-                "evidence": claim.evidence,
-            }
-            for claim in result.claims
-        ],
+        "claims": [claim_json(claim) for claim in result.claims],
         "recovered": [head_text(head, result.model.field) for head in recovery.heads] if recovery else None,
     }
     return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+
+
+def claim_json(claim: Claim) -> dict[str, str]:
+    """Return a claim for machines."""
+    return {
+        "name": claim.name,
+        "statement": claim.statement,
+        "outcome": claim.outcome.value,
+        "evidence_level": claim.level.label,
+        "evidence": claim.evidence,
+    }
 
 
 def as_text(result: Verification) -> str:
@@ -157,7 +162,7 @@ def _conditions(result: Verification, console: Console) -> None:
     for row in result.conditions:
         bound = bound_text(row.bound)
         title = Text(f"{row.name} {row.title}")
-        rows.add_row(title, Text(row.statement), str(row.count), str(row.checked), bound, _MARK[row.outcome])
+        rows.add_row(title, Text(row.statement), str(row.count), str(row.checked), bound, MARK[row.outcome])
     console.print(rows)
     console.print()
 
@@ -193,7 +198,7 @@ def _redraws(result: Verification, console: Console) -> None:
 def _claims(result: Verification, console: Console) -> None:
     rows = table("Outcome", "evidence level", "claim, and its evidence")
     for claim in result.claims:
-        rows.add_row(_MARK[claim.outcome], claim.level.label, Text(f"{claim.statement}\n  {claim.evidence}"))
+        rows.add_row(MARK[claim.outcome], claim.level.label, Text(f"{claim.statement}\n  {claim.evidence}"))
     console.print(rows)
     console.print()
 
@@ -206,12 +211,24 @@ def _heads(result: Verification, console: Console) -> None:
         console.print(f"Recovered    {len(heads)} heads with d = {result.model.dim} (--json prints them all)")
         return
     console.print(f"Recovered    {len(heads)} heads")
-    for h, head in enumerate(heads, 1):
-        text = head_text(head, result.model.field)
+    for line in model_lines(replace(result.model, heads=heads)):
+        console.print(line, soft_wrap=True)
+
+
+def model_lines(model: Model) -> Iterator[str]:
+    """Yield two lines a head: W_h by rows, and v_h."""
+    for h, head in enumerate(model.heads, 1):
+        text = head_text(head, model.field)
         rows = "; ".join(", ".join(map(_short, row)) for row in text["W"])
-        console.print(f"  W_{h} = [{rows}]", soft_wrap=True)
-        console.print(f"  v_{h} = ({', '.join(map(_short, text['v']))})", soft_wrap=True)
+        yield f"  W_{h} = [{rows}]"
+        yield f"  v_{h} = ({', '.join(map(_short, text['v']))})"
 
 
-def _short(text: str) -> str:
-    return text if len(text) <= _SHOWN_CHARS else f"{text[: _SHOWN_CHARS - 1]}…"
+def query_text(query: TokenSequence) -> str:
+    """Return a query on one line, copies counted: 3 × (1, 0), (2, 1)."""
+    runs = ((f"{count} × " if count > 1 else "") + _token_text(token) for token, count in query.runs)
+    return _short(", ".join(runs), 2 * _SHOWN_CHARS)
+
+
+def _short(text: str, width: int = _SHOWN_CHARS) -> str:
+    return text if len(text) <= width else f"{text[: width - 1]}…"

@@ -1,0 +1,3 @@
+"""Break the theorem: an exact, checked counterexample for every assumption dropped (`proofs/counterexamples`)."""
+
+"(`proofs/counterexamples`)."

@@ -1,0 +1,132 @@
+"""Without the matching queries, or with only a bound on the number of heads (`proofs/counterexamples`)."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Sequence
+
+from exactmha.attention import Attention, Model
+from exactmha.counterexamples.build import Construction
+from exactmha.counterexamples.setting import Degenerate, Setting, learner_queries, logits_from
+from exactmha.errors import ExactMHAError
+from exactmha.fields.interface import Scalar
+from exactmha.heads import Head
+from exactmha.oracle import Oracle
+from exactmha.outcome import Claim, Evidence, Outcome
+from exactmha.recover.assemble import readout
+from exactmha.recover.learn import learn
+
+Logits = list[list[list[int]]]
+"""For every unit of the field, a d × d matrix: what b_jᵀ W u_i is, up to one common factor."""
+
+
+def no_matching(setting: Setting) -> Construction:
+    """v_1 = v_2, and L_1, L_2 differ in two entries or more, one of which is swapped between them.
+
+    Every grid profile (b_j, u_i) is the same set of (r, c) in both models, so the 2Hd² + 1 queries without
+    the sum profiles have the same answers; the two models are different.
+    """
+    b, u = setting.tokens
+    spread = setting.height * (setting.heads - 1) ** 4  # C4 has about H³d² instances
+    first, second = _logits(setting, spread), _logits(setting, spread)
+    last = setting.dim - 1
+    if all(x[last][last] == y[last][last] for x, y in zip(first, second, strict=True)):
+        raise Degenerate("the entries to be swapped are equal")
+    swapped = [[row[:] for row in unit] for unit in first], [[row[:] for row in unit] for unit in second]
+    for left, right in zip(*swapped, strict=True):
+        left[last][last], right[last][last] = right[last][last], left[last][last]
+    v = setting.vector()
+    others = [_head(setting, _logits(setting, spread), setting.vector()) for _ in range(setting.heads - 2)]
+    models = [
+        setting.model([_head(setting, first, v), _head(setting, second, v), *others]),
+        setting.model([_head(setting, swapped[0], v), _head(setting, swapped[1], v), *others]),
+    ]
+    grid_queries = learner_queries(b, u, setting.heads, matching=False)
+    return Construction(
+        (models[0], models[1]),
+        f"without the matching queries, the d² grid profiles ({len(grid_queries)} queries) do not tell "
+        "these models apart",
+        f"v_1 = v_2, and the entry b_{setting.dim}ᵀ W u_{setting.dim} is swapped between heads 1 and 2: "
+        "each profile, an unordered set of (r, c), is unchanged, but not which r belong to one head",
+        agree=grid_queries,
+        more=(_matching_tells(setting, models),),
+    )
+
+
+def _matching_tells(setting: Setting, models: Sequence[Model]) -> Claim:
+    """Run the full learner, with its matching queries, on both: equal answers on the grid, other heads at the end."""
+    statement = (
+        "the learner sees equal answers in all grid profiles of both, and its matching queries alone tell them apart"
+    )
+    grid = {tuple(x.runs) for x in learner_queries(*setting.tokens, setting.heads, matching=False)}
+    transcripts, found = [], []
+    for model in models:
+        oracle = Oracle(Attention(model), model.field, model.dim, keep_transcript=True)
+        try:
+            found.append(learn(oracle, heads=setting.heads, seed=setting.seed, grid=setting.grid, redraw=False).heads)
+        except ExactMHAError as error:
+            raise Degenerate(str(error)) from None
+        transcripts.append(oracle.transcript or [])
+    left, right = ({tuple(x.runs): answer for x, answer in transcript} for transcript in transcripts)  # type: ignore[attr-defined]  # asked as runs
+    same = Outcome.every(left[query].equals(right[query]) for query in grid)
+    told = Outcome.of(found[0] != found[1] and found == [model.canonical().heads for model in models])
+    evidence = f"{len(grid)} grid queries alike, {len(left) - len(grid)} matching queries; each model recovered"
+    return Claim("transcript", statement, Outcome.every([same, told]), Evidence.CERTIFIED, evidence)
+
+
+def bound_only(setting: Setting) -> Construction:
+    """Only H_0 known: a model with H_0 − 1 heads and a family of models with H_0, with one and the same transcript.
+
+    A head (c, L), c = v·u_i, is split in a with c_a = (1, 0, c_3, …) and b with c_b = (0, 1, 0, …), where L_a, L_b
+    have the first row of L; L_a agrees with L except in column 2 below the first row, and L_b in column 2. There L_a
+    is free, and so is L_b elsewhere below the first row: in each profile only one of them is visible, or both
+    have one and the same pole.
+    """
+    b, u = setting.tokens
+    c = [setting.stream.between(1, setting.height) for _ in range(setting.dim)]
+    L, free = _logits(setting), [_logits(setting), _logits(setting)]
+    left = _mixed(L, free[0], lambda i: i != 1)
+    right = _mixed(L, free[1], lambda i: i == 1)
+    c_left = [0 if i == 1 else x for i, x in enumerate(c)]
+    c_right = [x if i == 1 else 0 for i, x in enumerate(c)]
+    others = [_head(setting, _logits(setting), setting.vector()) for _ in range(setting.heads - 2)]
+
+    def shown(logits: Logits, residues: Sequence[int]) -> Head:
+        return Head(_head(setting, logits, [0] * setting.dim).W, _readout(setting, residues))
+
+    one = setting.model([shown(L, c), *others])
+    two = setting.model([shown(left, c_left), shown(right, c_right), *others])
+    return Construction(
+        (one, two),
+        f"told only H ≤ {setting.heads}: a model with {setting.heads - 1} heads and one with "
+        f"{setting.heads} answer every query of the learner alike",
+        "one head is split in two that are never both visible with different poles: c = v·u_i is (c_1, "
+        "0, c_3, …) and (0, c_2, 0, …), "
+        "and the logits b_jᵀ W u_i, j ≥ 2, of the invisible one are free: a family of models, all with this transcript",
+        agree=learner_queries(b, u, setting.heads),
+    )
+
+
+def _mixed(L: Logits, free: Logits, keeps: Callable[[int], bool]) -> Logits:
+    """Return L in its first row and in the columns that are kept, and `free` elsewhere."""
+    return [
+        [
+            [x if j == 0 or keeps(i) else y for i, (x, y) in enumerate(zip(row, loose, strict=True))]
+            for j, (row, loose) in enumerate(zip(unit, other, strict=True))
+        ]
+        for unit, other in zip(L, free, strict=True)
+    ]
+
+
+def _logits(setting: Setting, spread: int | None = None) -> Logits:
+    return [setting.matrix(spread) for _ in range(setting.field.rank)]
+
+
+def _head(setting: Setting, logits: Logits, v: Sequence[int]) -> Head:
+    """Return the head with b_jᵀ W u_i proportional to the given logits, in units of the field."""
+    b, u = setting.tokens
+    return setting.with_logits([logits_from(unit, b, u) for unit in logits], v)
+
+
+def _readout(setting: Setting, residues: Sequence[int]) -> tuple[Scalar, ...]:
+    """Return the v with v·u_i = residues[i]."""
+    return readout(setting.tokens[1], [setting.scalar(c) for c in residues])
