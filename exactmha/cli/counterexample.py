@@ -21,8 +21,8 @@ _SHOWN_QUERIES = 6
 
 @click.command("counterexample")
 @click.argument("name", required=False)
-@click.option("--heads", type=click.IntRange(1, 32), help="Number H of heads.  [default: the least possible]")
-@click.option("--dim", type=click.IntRange(1, 32), help="Dimension d.  [default: the least possible]")
+@click.option("--heads", type=click.IntRange(1, 16), help="Number H of heads.  [default: the least possible]")
+@click.option("--dim", type=click.IntRange(1, 16), help="Dimension d.  [default: the least possible]")
 @field_option
 @seed_option
 @click.option("--smallest", is_flag=True, help="Shrink: least H, then d, then least height of the numbers.")

@@ -26,7 +26,7 @@ def no_matching(setting: Setting) -> Construction:
     the sum profiles have the same answers; the two models are different.
     """
     b, u = setting.tokens
-    spread = setting.height * (setting.heads - 1) ** 4  # C4 has about H³d² instances
+    spread = setting.height * (setting.heads - 1) ** 4 * (setting.dim - 1) ** 2  # many conditions need many values
     first, second = _logits(setting, spread), _logits(setting, spread)
     last = setting.dim - 1
     if all(x[last][last] == y[last][last] for x, y in zip(first, second, strict=True)):
@@ -34,8 +34,8 @@ def no_matching(setting: Setting) -> Construction:
     swapped = [[row[:] for row in unit] for unit in first], [[row[:] for row in unit] for unit in second]
     for left, right in zip(*swapped, strict=True):
         left[last][last], right[last][last] = right[last][last], left[last][last]
-    v = setting.vector()
-    others = [_head(setting, _logits(setting, spread), setting.vector()) for _ in range(setting.heads - 2)]
+    v = setting.vector(spread)
+    others = [_head(setting, _logits(setting, spread), setting.vector(spread)) for _ in range(setting.heads - 2)]
     models = [
         setting.model([_head(setting, first, v), _head(setting, second, v), *others]),
         setting.model([_head(setting, swapped[0], v), _head(setting, swapped[1], v), *others]),

@@ -53,10 +53,11 @@ class Setting:
         """The numbers of this draw."""
         return Stream(self.seed, "counterexample", self.heads, self.dim, self.height)
 
-    def vector(self) -> tuple[int, ...]:
-        """Draw a non-zero integer vector of R^d."""
+    def vector(self, spread: int | None = None) -> tuple[int, ...]:
+        """Draw a non-zero integer vector of R^d with coordinates of absolute value at most `spread` (the height)."""
+        most = spread or self.height
         while True:
-            drawn = tuple(self.stream.between(-self.height, self.height) for _ in range(self.dim))
+            drawn = tuple(self.stream.between(-most, most) for _ in range(self.dim))
             if any(drawn):
                 return drawn
 
