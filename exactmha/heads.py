@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from exactmha.fields.interface import Scalar, add_scalars
+from exactmha.fields.interface import Scalar, added
 
 Matrix = tuple[tuple[fmpq, ...], ...]
 
@@ -64,8 +64,7 @@ def canonical(heads: Iterable[Head]) -> Canonical:
             merged[head.W] = (head.v, [position])
             continue
         v, positions = merged[head.W]
-        total = tuple(add_scalars(a, b) for a, b in zip(v, head.v, strict=True))
-        merged[head.W] = (total, [*positions, position])
+        merged[head.W] = (added(v, head.v), [*positions, position])
     kept, discarded = [], []
     for W, (v, positions) in merged.items():
         if any(x != 0 for scalar in v for x in scalar):

@@ -381,9 +381,9 @@ def save(model: Model, path: str | Path) -> None:
 
 
 def over_one_field(left: Model, right: Model) -> tuple[Model, Model] | None:
-    """Write the canonical heads of two models of one dimension over one field; None when that is impossible.
+    """Return two models of one dimension over one field, by their canonical heads where the fields differ.
 
-    It is impossible only for models with different heads. Raises `LimitError` beyond the default limits.
+    None when no field holds both; then their heads differ. Raises `LimitError` beyond the default limits.
     """
     if left.field == right.field:
         return left, right

@@ -1,9 +1,26 @@
 """What all tests share."""
 
 import signal
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from exactmha.certificates import checker
 
 
 def pytest_configure() -> None:
     """Hear Ctrl-C: a shell that starts the tests in the background has their children ignore it."""
     if signal.getsignal(signal.SIGINT) is signal.SIG_IGN:
         signal.signal(signal.SIGINT, signal.default_int_handler)
+
+
+@pytest.fixture
+def check(capsys: pytest.CaptureFixture[str]) -> Callable[..., tuple[int, str, str]]:
+    """Run the checker of certificates in this process: exit status, standard output, standard error."""
+
+    def run(path: str | Path, *options: str) -> tuple[int, str, str]:
+        status = checker.main([str(path), *options])
+        return status, *capsys.readouterr()
+
+    return run

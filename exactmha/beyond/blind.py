@@ -90,9 +90,9 @@ def _guesses(jacobian: Jacobian, columns: Sequence[int]) -> Iterator[tuple[list[
         yield [columns[0]], [jacobian.field.embed((fmpq(1), *[fmpq(0)] * (jacobian.field.degree - 1)))]
         return
     is_exponential = jacobian.field.name == "exponential"
-    for place, rows in jacobian.at_places():
+    for index, place, rows in jacobian.at_places():
         if is_exponential:
-            yield from _rational_guess(jacobian, columns, place)
+            yield from _rational_guess(jacobian, columns, index)
         found = dependency([[row[j] for j in columns] for row in rows], place.prime)
         if found is None:
             continue
@@ -177,10 +177,10 @@ def primitive(vector: Sequence[fmpq]) -> list[fmpq]:
 
 
 def _rational_guess(
-    jacobian: Jacobian, columns: Sequence[int], place: Place
+    jacobian: Jacobian, columns: Sequence[int], index: int
 ) -> Iterator[tuple[list[int], list[ExactValue]]]:
     """Yield the rational null vector of least support, lifted from Z/p^k, when there is one."""
-    index = next(i for i in range(2**10) if jacobian.field.place(i, 1).prime == place.prime)
+    place = jacobian.field.place(index, 1)
     try:
         found = dependency(_stacked(jacobian, columns, place), place.prime)
         if found is None:

@@ -168,16 +168,16 @@ class Jacobian:
             row += _image_of_head(query.counts, last, shifts, sight, place, power)
         return row
 
-    def at_places(self, precision: int = 1, power: int = 1) -> Iterator[tuple[Place, list[list[int]]]]:
-        """Yield (place, image of the Jacobian) at up to `PLACES` places where it is defined."""
+    def at_places(self) -> Iterator[tuple[int, Place, list[list[int]]]]:
+        """Yield (index, place, image of the Jacobian) at up to `PLACES` places where it is defined, precision 1."""
         found = 0
         for index in range(_PLACES_TRIED):
-            place = self.field.place(index, precision)
+            place = self.field.place(index, 1)
             try:
-                rows = self.image_rows(place, power)
+                rows = self.image_rows(place)
             except BadPlace:
                 continue
-            yield place, rows
+            yield index, place, rows
             found += 1
             if found == PLACES:
                 return
@@ -187,7 +187,7 @@ class Jacobian:
         """The largest rank modulo a few primes: a rigorous lower bound of the rank over K, and so over R."""
         most, best = min(self.parameters, len(self.queries)), 0
         if most:
-            for place, rows in self.at_places():
+            for _, place, rows in self.at_places():
                 best = max(
                     best,
                     int(nmod_mat(len(rows), self.parameters, [x for row in rows for x in row], place.prime).rank()),

@@ -13,7 +13,7 @@ from typing import Any
 from exactmha.attention import Model
 from exactmha.beyond.blind import independent_rows
 from exactmha.beyond.jacobian import Jacobian
-from exactmha.errors import BadPlace, InputError
+from exactmha.errors import BadPlace
 from exactmha.limits import DEFAULT_LIMITS, Limits
 from exactmha.random_instance import random_model
 from exactmha.randomness import Stream
@@ -89,7 +89,7 @@ def _sequence(stream: Stream, length: int, dim: int) -> tuple[tuple[int, ...], .
 
 def _independent(jacobian: Jacobian) -> list[int]:
     """Return the positions of the queries that raise the rank modulo the first prime where all is defined."""
-    for place, rows in jacobian.at_places():
+    for _, place, rows in jacobian.at_places():
         return independent_rows(rows, place.prime)
     raise BadPlace("no place of the field is good for these queries")
 
@@ -132,10 +132,9 @@ def rows(heads: Sequence[int], dims: Sequence[int], seed: int = 0, limits: Limit
 
 def plot(table: Sequence[Row], path: str) -> None:
     """Plot the queries needed, where full rank was reached, against H(d² + d) and 4Hd² − 2H + 1, to an image file."""
-    from exactmha.campaigns.summary import plotting
+    from exactmha.campaigns.summary import plotting, save_figure
 
-    plt = plotting()
-    figure, axes = plt.subplots(figsize=(6.5, 5), layout="constrained")
+    figure, axes = plotting().subplots(figsize=(6.5, 5), layout="constrained")
     sizes = sorted({row.parameters for row in table})
     axes.plot(sizes, sizes, color="black", linewidth=1, label="parameters H(d² + d), the floor")
     axes.scatter([r.parameters for r in table], [r.learner for r in table], marker="_", label="paper, 4Hd² − 2H + 1")
@@ -149,12 +148,7 @@ def plot(table: Sequence[Row], path: str) -> None:
     axes.minorticks_off()
     axes.set_xticks(sizes, [str(size) for size in sizes], fontsize="x-small")
     axes.legend(fontsize="x-small")
-    try:
-        figure.savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be written: {error}", file=path, hint="end it in .png, .pdf or .svg") from None
-    finally:
-        plt.close(figure)
+    save_figure(figure, path)
 
 
 def _points(axes: Any, points: Sequence[tuple[int, int]], marker: str, label: str) -> None:

@@ -77,10 +77,19 @@ def plotting() -> Any:
     return pyplot
 
 
+def save_figure(figure: Any, path: str) -> None:
+    """Write a figure to an image file and close it; raises `InputError` where that is impossible."""
+    try:
+        figure.savefig(path, dpi=150)
+    except (OSError, ValueError) as error:
+        raise InputError(f"cannot be written: {error}", file=path, hint="end it in .png, .pdf or .svg") from None
+    finally:
+        plotting().close(figure)
+
+
 def plot(groups: Sequence[Group], path: str) -> None:
     """Plot success, re-draws against the predicted bound, and time against H and d, to an image file."""
-    plt = plotting()
-    figure, (success, redraws, times) = plt.subplots(1, 3, figsize=(13, 4), layout="constrained")
+    figure, (success, redraws, times) = plotting().subplots(1, 3, figsize=(13, 4), layout="constrained")
     markers = {"exponential": "o", "rational": "s", "radical": "^"}
     for field, marker in markers.items():
         mine = [group for group in groups if group.field == field]
@@ -102,9 +111,4 @@ def plot(groups: Sequence[Group], path: str) -> None:
     success.legend()
     redraws.legend()
     times.legend(fontsize="x-small")
-    try:
-        figure.savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be written: {error}", file=path, hint="end it in .png, .pdf or .svg") from None
-    finally:
-        plt.close(figure)
+    save_figure(figure, path)

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from exactmha.cli.options import field_option, json_option, limit_option, seed_option
+from exactmha.cli.options import field_option, json_option, limit_option, seed_option, write_or_print
 from exactmha.errors import InputError
 from exactmha.limits import Limits
 from exactmha.outcome import exit_status
@@ -55,12 +55,9 @@ def command(
     chosen = assumption(name)
     setting = Setting(heads or chosen.least[0], dim or chosen.least[1], field_name, seed)
     found = build.smallest(chosen, setting, limits) if smallest else build.build(chosen, setting, limits)
-    files = _files(found)
     if output is not None:
-        _write_folder(output, files)
+        _write_folder(output, _files(found))
     if certificate is not None:
-        from exactmha.cli.options import write_or_print
-
         write_or_print(_certificate(found), certificate)
     click.echo(_as_json(found) if as_json else _as_text(found), nl=False)
     return exit_status(claim.outcome for claim in found.claims)
@@ -92,7 +89,7 @@ def _catalogue(*, as_json: bool) -> str:
 def _as_text(found: Counterexample) -> str:
     from rich.text import Text
 
-    from exactmha.cli.report import MARK, field_text, model_lines, query_text
+    from exactmha.cli.report import claims_table, field_text, model_lines, query_text
     from exactmha.cli.tables import plain_console, table, text_of
 
     built, setting = found.construction, found.setting
@@ -117,10 +114,7 @@ def _as_text(found: Counterexample) -> str:
             rows.add_row(f"… and {len(queries) - _SHOWN_QUERIES} more (--json and -o list all)")
         console.print(rows)
         console.print()
-    rows = table("Outcome", "evidence level", "claim, and its evidence")
-    for claim in found.claims:
-        rows.add_row(MARK[claim.outcome], claim.level.label, Text(f"{claim.statement}\n  {claim.evidence}"))
-    console.print(rows)
+    console.print(claims_table(found.claims))
     return text_of(console)
 
 

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from dataclasses import replace
 from typing import Any
 
 from flint import fmpz
 from rich.console import Console
+from rich.table import Table
 from rich.text import Text
 
 from exactmha.attention import Model
@@ -24,7 +25,7 @@ _SHOWN_DIM = 4
 _SHOWN_HEADS = 6
 _SHOWN_REDRAWS = 12
 _SHOWN_CHARS = 60
-MARK = {Outcome.HOLDS: "holds", Outcome.FAILS: "FAILS", Outcome.UNDECIDED: "undecided"}
+_MARK = {Outcome.HOLDS: "holds", Outcome.FAILS: "FAILS", Outcome.UNDECIDED: "undecided"}
 
 
 def as_json(result: Verification) -> str:
@@ -162,7 +163,7 @@ def _conditions(result: Verification, console: Console) -> None:
     for row in result.conditions:
         bound = bound_text(row.bound)
         title = Text(f"{row.name} {row.title}")
-        rows.add_row(title, Text(row.statement), str(row.count), str(row.checked), bound, MARK[row.outcome])
+        rows.add_row(title, Text(row.statement), str(row.count), str(row.checked), bound, _MARK[row.outcome])
     console.print(rows)
     console.print()
 
@@ -196,11 +197,16 @@ def _redraws(result: Verification, console: Console) -> None:
 
 
 def _claims(result: Verification, console: Console) -> None:
-    rows = table("Outcome", "evidence level", "claim, and its evidence")
-    for claim in result.claims:
-        rows.add_row(MARK[claim.outcome], claim.level.label, Text(f"{claim.statement}\n  {claim.evidence}"))
-    console.print(rows)
+    console.print(claims_table(result.claims))
     console.print()
+
+
+def claims_table(claims: Iterable[Claim]) -> Table:
+    """Return a table of claims, each with its outcome, level of evidence, and evidence."""
+    rows = table("Outcome", "evidence level", "claim, and its evidence")
+    for claim in claims:
+        rows.add_row(_MARK[claim.outcome], claim.level.label, Text(f"{claim.statement}\n  {claim.evidence}"))
+    return rows
 
 
 def _heads(result: Verification, console: Console) -> None:

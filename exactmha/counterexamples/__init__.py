@@ -1,3 +1,1 @@
 """Break the theorem: an exact, checked counterexample for every assumption dropped (`proofs/counterexamples`)."""
-
-"(`proofs/counterexamples`)."

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass, field, replace
 
 from flint import nmod_mat
@@ -95,11 +96,7 @@ def build(assumption: Assumption, setting: Setting, limits: Limits = DEFAULT_LIM
     """
     assumption.check(setting)
     last: Counterexample | None = None
-    for drawn in _draws(setting, _DRAWS):
-        try:
-            found = _examined(assumption, drawn, limits)
-        except Degenerate:
-            continue
+    for found in _drawn(assumption, setting, limits):
         if found.outcome is Outcome.HOLDS:
             return found
         last = last or found
@@ -115,18 +112,17 @@ def smallest(assumption: Assumption, setting: Setting, limits: Limits = DEFAULT_
     assumption.check(replace(setting, heads=assumption.least[0], dim=assumption.least[1]))
     for height in range(1, _HEIGHTS + 1):
         start = Setting(*assumption.least, setting.field_name, setting.seed, height)
-        for drawn in _draws(start, _DRAWS):
-            try:
-                found = _examined(assumption, drawn, limits)
-            except Degenerate:
-                continue
+        for found in _drawn(assumption, start, limits):
             if found.outcome is Outcome.HOLDS:
                 return found
     raise InputError("no example was found", field="NAME", value=assumption.name, hint="try another seed")
 
 
-def _draws(setting: Setting, count: int) -> Iterator[Setting]:
-    return (replace(setting, seed=setting.seed + i) for i in range(count))
+def _drawn(assumption: Assumption, setting: Setting, limits: Limits) -> Iterator[Counterexample]:
+    """Yield what is built from one seed after the other, except where the small numbers are degenerate."""
+    for i in range(_DRAWS):
+        with suppress(Degenerate):
+            yield _examined(assumption, replace(setting, seed=setting.seed + i), limits)
 
 
 def _examined(assumption: Assumption, setting: Setting, limits: Limits) -> Counterexample:

@@ -7,8 +7,6 @@ from exactmha.counterexamples.build import Assumption
 from exactmha.errors import InputError
 from exactmha.field_names import FIELD_NAMES
 
-_PAIR = "two heads are needed"
-
 CATALOGUE = (
     Assumption(
         "unmerged",

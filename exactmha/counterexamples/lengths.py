@@ -11,7 +11,7 @@ from exactmha.attention import Model
 from exactmha.counterexamples.build import Construction
 from exactmha.counterexamples.setting import Degenerate, Setting
 from exactmha.errors import InputError
-from exactmha.fields.interface import Scalar, add_scalars
+from exactmha.fields.interface import Scalar, added, negated
 from exactmha.heads import Head, canonical
 from exactmha.outcome import Claim, Evidence, Outcome
 from exactmha.sequences import TokenSequence
@@ -46,7 +46,7 @@ def agreement(first: Model, second: Model) -> Agreement:
 def _total(model: Model) -> tuple[Scalar, ...]:
     total: tuple[Scalar, ...] = ((fmpq(0),) * model.field.degree,) * model.dim
     for head in model.heads:
-        total = tuple(add_scalars(a, b) for a, b in zip(total, head.v, strict=True))
+        total = added(total, head.v)
     return total
 
 
@@ -67,7 +67,7 @@ def _entries(head: Head) -> Iterable[fmpq]:
 def opposite(head: Head, *, opposite_v: bool = False) -> Head:
     """Return (−W, v), or (−W, −v)."""
     W = tuple(tuple(tuple(-x for x in row) for row in unit) for unit in head.W)
-    return Head(W, tuple(tuple(-x for x in scalar) for scalar in head.v) if opposite_v else head.v)
+    return Head(W, negated(head.v) if opposite_v else head.v)
 
 
 def short_sequences(setting: Setting) -> Construction:

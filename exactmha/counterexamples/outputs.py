@@ -68,8 +68,10 @@ def inexact_outputs(setting: Setting) -> Construction:
 
 
 def _steps(setting: Setting, n: int) -> tuple[ExponentialField | RationalField, list[list[fmpq]]]:
-    """Return a field and the coordinates of the steps ε_n and ε_2n in its units: 1/n, or log(1 + "
-    "1/n) = log(n+1) − log n."""
+    """Return a field and the coordinates of the steps ε_n and ε_2n in its units.
+
+    ε_n = 1/n in the exponential field, log(1 + 1/n) = log(n+1) − log n in the rational one.
+    """
     if setting.field_name == "exponential":
         return ExponentialField(1, 2 * n), [[fmpq(1, n)], [fmpq(1, 2 * n)]]
     field = RationalField((2, n + 1, 2 * n + 1))
@@ -127,14 +129,13 @@ def _close_on(models: Sequence[Model], queries: Sequence[TokenSequence], bound: 
 
 
 def rounded_outputs(setting: Setting) -> Construction:
-    """Answers rounded to 6 decimals: v_1 and v_1 + (10^-m, 0, …) give equal rounded answers to all "
-    "queries of the learner."""
+    """v_1 against v_1 + (10^-m, 0, …): answers rounded to 6 decimals are equal for all queries of the learner."""
     b, u = setting.tokens
     queries = learner_queries(b, u, setting.heads)
     first, *others = setting.some_heads(setting.heads)
     model = setting.model([first, *others])
-    answers = [Attention(model)(query) for query in queries]
-    rounded = [rounded_decimal(value, DIGITS) for value in answers]
+    attention = Attention(model)
+    rounded = [rounded_decimal(attention(query), DIGITS) for query in queries]
     for m in range(DIGITS + 1, DIGITS + 1 + _PERTURBATIONS):
         tiny = setting.scalar(fmpq(1, 10**m))
         moved = Head(first.W, (tuple(a + x for a, x in zip(first.v[0], tiny, strict=True)), *first.v[1:]))

@@ -6,13 +6,12 @@ from collections.abc import Sequence
 
 from exactmha.attention import Attention
 from exactmha.counterexamples.build import Construction
-from exactmha.counterexamples.setting import Setting
+from exactmha.counterexamples.setting import Setting, copies
 from exactmha.errors import ExactMHAError
 from exactmha.fields.values import ExactValue
 from exactmha.oracle import Oracle
 from exactmha.outcome import Claim, Evidence, Outcome
 from exactmha.recover.learn import learn
-from exactmha.recover.sample import add
 from exactmha.sequences import Token, TokenSequence, runs_of
 
 
@@ -29,7 +28,7 @@ def position_encoding(setting: Setting) -> Construction:
     model = setting.model(setting.some_heads(setting.heads))
     step = setting.vector()
     b, u = setting.tokens[0][0], setting.tokens[1][0]
-    asked = [TokenSequence.copies(k, add(b, u), b) for k in range(2 * setting.heads + 2)]
+    asked = copies(b, u, range(2 * setting.heads + 2))
     return Construction(
         (model,),
         f"tokens x_i + i·e with e = {step}: the answers to copies are those of no attention layer with "

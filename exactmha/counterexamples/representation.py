@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from exactmha.counterexamples.build import Construction
 from exactmha.counterexamples.setting import Degenerate, Setting
-from exactmha.fields.interface import add_scalars
+from exactmha.fields.interface import added, negated
 from exactmha.heads import Head
 
 
@@ -15,7 +15,7 @@ def unmerged(setting: Setting) -> Construction:
     """
     shared, *others = setting.some_heads(setting.heads - 1)
     second = Head(shared.W, setting.head().v)
-    total = tuple(add_scalars(a, b) for a, b in zip(shared.v, second.v, strict=True))
+    total = added(shared.v, second.v)
     if not any(map(any, total)):
         raise Degenerate("the v of equal W cancel")
     merged = Head(shared.W, total)
@@ -30,7 +30,7 @@ def unmerged(setting: Setting) -> Construction:
 def zero_sum(setting: Setting) -> Construction:
     """(W, v), (W, −v) for two different W, in both models with the same H − 2 other heads."""
     first, second, *others = setting.some_heads(setting.heads)
-    pairs = [[head, Head(head.W, tuple(tuple(-x for x in scalar) for scalar in head.v))] for head in (first, second)]
+    pairs = [[head, Head(head.W, negated(head.v))] for head in (first, second)]
     return Construction(
         (setting.model([*pairs[0], *others]), setting.model([*pairs[1], *others])),
         "a pair of heads with equal W and opposite v can be put anywhere, with any W, and no query shows it",

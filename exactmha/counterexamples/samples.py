@@ -17,7 +17,7 @@ from math import prod
 from exactmha.counterexamples.build import Construction
 from exactmha.counterexamples.setting import Setting, copies
 from exactmha.fields import ExactField, RadicalField, RadicalValue, RationalValue
-from exactmha.fields.interface import Exponent, Scalar, Value, rational
+from exactmha.fields.interface import Exponent, Scalar, Value, negated, rational
 from exactmha.heads import Head
 from exactmha.outcome import Claim, Evidence, Outcome
 from exactmha.sequences import TokenSequence
@@ -63,11 +63,11 @@ def wrong_head_count(setting: Setting) -> Construction:
         "only other profiles (the matching), or a longer query, can tell",
         agree=_samples(setting, range(2 * told + 1)),
         differ=_samples(setting, [2 * heads - 1]),
-        more=(_both_monomial(first, second),),
+        more=(_head_counts(first, second),),
     )
 
 
-def _both_monomial(first: Sequence[Head], second: Sequence[Head]) -> Claim:
+def _head_counts(first: Sequence[Head], second: Sequence[Head]) -> Claim:
     """State the numbers of heads."""
     counts = f"{len(first)} and {len(second)} heads"
     outcome = Outcome.of(len(first) == len(second) + 1)
@@ -88,13 +88,11 @@ def _two_profiles(setting: Setting, left: int, right: int) -> tuple[list[Head], 
     exponents = _small_monomials(setting, left + right)
     residues = vanishing_residues(setting, exponents)
     heads = [_head(setting, e, c) for e, c in zip(exponents, residues, strict=True)]
-    opposite = [Head(head.W, tuple(tuple(-x for x in scalar) for scalar in head.v)) for head in heads]
-    return heads[:left], opposite[left:]
+    return heads[:left], [Head(head.W, negated(head.v)) for head in heads[left:]]
 
 
 def _small_monomials(setting: Setting, count: int) -> list[Exponent]:
-    """Return the exponents of the `count` simplest monomials: 1, 2, 3, 4, 6, … over Q, and 1, √2, "
-    "1/√2, 2, … over Q(√2)."""
+    """Return the exponents of the simplest monomials: 1, 2, 3, 4, 6, … over Q, and 1, √2, 1/√2, 2, … over Q(√2)."""
     if isinstance(setting.field, RadicalField):
         return [((i + 1) // 2 * (-1) ** (i + 1),) for i in range(count)]
     found = sorted((2**i * 3**j, (i, j)) for i in range(2 * count) for j in range(count))

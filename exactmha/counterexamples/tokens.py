@@ -8,7 +8,7 @@ from exactmha.attention import Attention, Model
 from exactmha.counterexamples.build import Construction
 from exactmha.counterexamples.setting import Setting, copies, dual, learner_queries, orthogonal
 from exactmha.errors import ConditionFailed
-from exactmha.fields.interface import add_scalars
+from exactmha.fields.interface import added, negated
 from exactmha.heads import Head
 from exactmha.oracle import Oracle
 from exactmha.outcome import Claim, Evidence, Outcome
@@ -109,11 +109,7 @@ def colliding_poles(setting: Setting) -> Construction:
     first, _, *others = setting.some_heads(setting.heads)
     second = Head(setting.changed(first, orthogonal([b], setting.dim), setting.vector()).W, setting.head().v)
     shift = [setting.scalar(x) for x in setting.vector()]
-    opposite = [tuple(-x for x in scalar) for scalar in shift]
-    pair = [
-        Head(head.W, tuple(add_scalars(a, d) for a, d in zip(head.v, change, strict=True)))
-        for head, change in ((first, shift), (second, opposite))
-    ]
+    pair = [Head(first.W, added(first.v, shift)), Head(second.W, added(second.v, negated(shift)))]
     return Construction(
         (setting.model([first, second, *others]), setting.model([*pair, *others])),
         f"b = {b}, u = {u}: copies of b + u, then b, only show v_1 + v_2, for any number of copies",

@@ -108,6 +108,16 @@ def add_scalars(left: Scalar, right: Scalar) -> Scalar:
     return tuple(map(add, left, right))
 
 
+def added(left: Sequence[Scalar], right: Sequence[Scalar]) -> tuple[Scalar, ...]:
+    """Return the sum of two vectors of scalars."""
+    return tuple(map(add_scalars, left, right))
+
+
+def negated(vector: Sequence[Scalar]) -> tuple[Scalar, ...]:
+    """Return the vector with opposite sign."""
+    return tuple(tuple(-x for x in scalar) for scalar in vector)
+
+
 def dot(scalars: Sequence[Scalar], token: Sequence[int]) -> Scalar:
     """Return Σ_i token_i · scalars_i."""
     return tuple(

@@ -42,7 +42,7 @@ class Separator:
         other profiles is proved in the same way, and asks no image. Raises `NoInterpolant` when no guess
         survives the proof at any place and precision.
         """
-        if expected is not None and self._holds(expected, base, answers):
+        if expected is not None and self._is_proved(expected, base, answers):
             return Profile(name, expected.exponents, expected.residues)
         images, place_index = 0, self._first_place
         last_place = self._first_place + PLACES
@@ -63,7 +63,7 @@ class Separator:
             except MorePrecision:
                 self._level += 1
                 continue
-            if self._holds(guess, base, answers):
+            if self._is_proved(guess, base, answers):
                 return Profile(name, guess.exponents, guess.residues)
             place_index += 1
         self._level = min(self._level, len(PRECISIONS) - 1)
@@ -72,19 +72,16 @@ class Separator:
             f"the field was found for the {len(answers)} answers"
         )
 
-    def _holds(self, guess: Guess, base: Value, answers: Sequence[Value]) -> bool:
-        with self._clock("proof"):
-            return self._is_proved(guess, base, answers)
-
     def _is_proved(self, guess: Guess, base: Value, answers: Sequence[Value]) -> bool:
         """Prove in K: distinct poles, non-zero residues, and equality with every answer."""
-        if len(set(guess.exponents)) != len(guess.exponents) or not all(any(c) for c in guess.residues):
-            return False
-        values = profile_values(self._field, len(answers), base, guess.exponents, guess.residues)
-        for answer, value in zip(answers, values, strict=True):
-            outcome = answer.equals(value)
-            if outcome is Outcome.UNDECIDED:
-                raise Undecided("an answer cannot be compared with its interpolant within the size budget")
-            if outcome is Outcome.FAILS:
+        with self._clock("proof"):
+            if len(set(guess.exponents)) != len(guess.exponents) or not all(any(c) for c in guess.residues):
                 return False
-        return True
+            values = profile_values(self._field, len(answers), base, guess.exponents, guess.residues)
+            for answer, value in zip(answers, values, strict=True):
+                outcome = answer.equals(value)
+                if outcome is Outcome.UNDECIDED:
+                    raise Undecided("an answer cannot be compared with its interpolant within the size budget")
+                if outcome is Outcome.FAILS:
+                    return False
+            return True

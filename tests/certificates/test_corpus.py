@@ -41,17 +41,6 @@ Checked = tuple[int, str, str]
 Check = Callable[..., Checked]
 
 
-@pytest.fixture
-def check(capsys: pytest.CaptureFixture[str]) -> Check:
-    """Run the checker in this process."""
-
-    def run(path: str | Path, *options: str) -> Checked:
-        status = checker.main([str(path), *options])
-        return status, *capsys.readouterr()
-
-    return run
-
-
 def alone(path: Path, *options: str) -> Checked:
     """Run the checker as a file of its own: no site, no environment, nothing but the standard library."""
     command = [sys.executable, "-I", "-S", checker.__file__, str(path), *options]

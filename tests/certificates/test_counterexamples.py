@@ -47,17 +47,6 @@ Check = Callable[..., Checked]
 Judge = Callable[[Document], tuple[str, str]]
 
 
-@pytest.fixture
-def check(capsys: pytest.CaptureFixture[str]) -> Check:
-    """Run the checker in this process."""
-
-    def run(path: str | Path, *options: str) -> Checked:
-        status = checker.main([str(path), *options])
-        return status, *capsys.readouterr()
-
-    return run
-
-
 def verdict(path: Path) -> tuple[str, str]:
     """Return accept and the statement; or reject and the place and reason; or malformed and the message."""
     try:
