@@ -78,5 +78,9 @@ class Undecided(ExactMHAError):
     """An exact decision would exceed the size budget."""
 
 
+class WorkerLost(ExactMHAError):
+    """A process that ran part of the work is gone; what was finished before is kept."""
+
+
 class BadPlace(ExactMHAError):
     """A value has no image at this place (a denominator is not a unit); another place will do."""

@@ -32,14 +32,19 @@ def read_bytes(path: str | Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
     return data
 
 
-def parse_json(data: bytes, *, file: str, limits: Limits = DEFAULT_LIMITS) -> Any:
-    """Parse strict JSON: UTF-8 without BOM, no duplicate keys, no NaN or Infinity, bounded nesting."""
+def decoded(data: bytes, *, file: str) -> str:
+    """Return text that must be UTF-8 without BOM, or raise `InputError`."""
     if data.startswith(b"\xef\xbb\xbf"):
         raise InputError("starts with a byte-order mark", file=file, hint="save it as UTF-8 without BOM")
     try:
-        text = data.decode("utf-8")
+        return data.decode("utf-8")
     except UnicodeDecodeError as error:
         raise InputError(f"is not UTF-8 (byte {error.start})", file=file, hint="save it as UTF-8") from None
+
+
+def parse_json(data: bytes, *, file: str, limits: Limits = DEFAULT_LIMITS) -> Any:
+    """Parse strict JSON: UTF-8 without BOM, no duplicate keys, no NaN or Infinity, bounded nesting."""
+    text = decoded(data, file=file)
     _check_depth(text, file, limits)
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
@@ -85,20 +90,23 @@ def _check_depth(text: str, file: str, limits: Limits) -> None:
             depth -= 1
 
 
-def check_writable(path: str | Path) -> None:
-    """Raise `InputError` when a file could not be written here; leaves nothing behind."""
+def check_writable(path: str | Path, *inputs: str | Path) -> None:
+    """Raise `InputError` when a file could not be written here, or is one of the inputs; leaves nothing behind."""
+    for source in inputs:
+        if _exists(path) and _exists(source) and os.path.samefile(path, source):
+            raise InputError("is read by the same command", file=str(path), hint="give another output path")
     descriptor, temporary = _temporary(path)
     os.close(descriptor)
     Path(temporary).unlink()
 
 
-def write_atomically(path: str | Path, text: str) -> None:
-    """Write a text file so that an interruption leaves the old file or the new one, never half of either."""
+def write_atomically(path: str | Path, content: str | bytes) -> None:
+    """Write a file (text as UTF-8) so that an interruption leaves the old file or the new one, never half of either."""
     target = Path(path)
     descriptor, temporary = _temporary(path)
     try:
-        with os.fdopen(descriptor, "w", encoding="utf-8", newline="\n") as stream:
-            stream.write(text)
+        with os.fdopen(descriptor, "wb") as stream:
+            stream.write(content.encode("utf-8") if isinstance(content, str) else content)
             stream.flush()
             os.fsync(stream.fileno())
         os.chmod(temporary, target.stat().st_mode & 0o777 if target.exists() else 0o666 & ~_umask())

@@ -9,19 +9,21 @@ from collections.abc import Callable
 from pathlib import Path
 
 from exactmha.errors import InputError
-from exactmha.files import read_bytes, write_atomically
+from exactmha.files import decoded, read_bytes, write_atomically
 
-_BLOCK = re.compile(r"(<!-- reproduce:([a-z-]+) -->\n)(.*?)(<!-- end -->)", re.DOTALL)
-SWEEP_DATABASE = "sweep.db"
+_BEGIN = re.compile(r"<!-- reproduce:([a-z-]+) -->\n")
+_BLOCK = re.compile(rf"({_BEGIN.pattern})(.*?)(<!-- end -->)", re.DOTALL)
+SWEEP_DATABASE = "readme-sweep.db"
 """The campaign behind README's summary, in the current folder; an earlier one is resumed."""
 
 
 def _output_of(*arguments: str) -> str:
-    from exactmha.cli.main import run
+    """Return what a command prints; its errors, and Ctrl-C, are this command's."""
+    from exactmha.cli.main import cli
 
     captured = io.StringIO()
     with contextlib.redirect_stdout(captured):
-        status = run(list(arguments))
+        status = cli.main(list(arguments), prog_name="exactmha", standalone_mode=False)
     if status:
         raise InputError(f"exactmha {' '.join(arguments)} ended with status {status}")
     return captured.getvalue()
@@ -41,26 +43,13 @@ def _bench() -> str:
 
 
 def _sweep() -> str:
-    common = ("--db", SWEEP_DATABASE, "--jobs", "2")
-    _output_of("sweep", "--heads", "1-4", "--dim", "1-6", "--trials", "28", *common)
-    for grid in ("101", "1001"):
-        _output_of(
-            "sweep",
-            "--heads",
-            "1-3",
-            "--dim",
-            "1-3",
-            "--field",
-            "exponential",
-            "--grid",
-            grid,
-            "--trials",
-            "100",
-            *common,
-        )
-    lines = _output_of("sweep", "--heads", "1", "--dim", "1", "--trials", "1", *common).splitlines(keepends=True)
-    small = [line for line in lines if re.search(r"\s(101|1001)\s", line)]
-    return "".join([lines[0], *small, "\n", lines[-1]])
+    common = ("sweep", "--db", SWEEP_DATABASE, "--jobs", "2", "--trials")
+    _output_of(*common, "28", "--heads", "1-4", "--dim", "1-6")
+    small = ("100", "--heads", "1-3", "--dim", "1-3", "--field", "exponential", "--grid")
+    _output_of(*common, *small, "101")
+    lines = _output_of(*common, *small, "1001").splitlines(keepends=True)
+    shown = [line for line in lines if re.search(r"\s(101|1001)\s", line)]
+    return "".join([lines[0], *shown, "\n", lines[-1]])
 
 
 def _counterexample() -> str:
@@ -88,25 +77,36 @@ BLOCKS: dict[str, Callable[[], str]] = {
 
 def reproduce(path: str | Path, only: tuple[str, ...] = ()) -> list[str]:
     """Rewrite the marked blocks of a Markdown file (all, or those named); return the names of those that changed."""
-    text = read_bytes(path).decode("utf-8")
-    names = [match[2] for match in _BLOCK.finditer(text)]
-    unknown = [name for name in (*names, *only) if name not in BLOCKS]
-    if unknown or not names:
-        problem = f"nothing known as {', '.join(unknown)}" if unknown else "has no block <!-- reproduce:NAME -->"
-        raise InputError(
-            problem,
-            file=str(path),
-            hint=f"known: {', '.join(BLOCKS)}",
-        )
+    text = decoded(read_bytes(path), file=str(path))
+    _check_blocks(text, only, str(path))
     changed = []
 
     def replaced(match: re.Match[str]) -> str:
-        if only and match[2] not in only:
+        begin, name, old, end = match.groups()
+        if only and name not in only:
             return match[0]
-        body = f"```text\n{BLOCKS[match[2]]()}```\n"
-        if body != match[3]:
-            changed.append(match[2])
-        return match[1] + body + match[4]
+        body = f"```text\n{BLOCKS[name]()}```\n"
+        if body != old:
+            changed.append(name)
+        return begin + body + end
 
     write_atomically(path, _BLOCK.sub(replaced, text))
     return changed
+
+
+def _check_blocks(text: str, only: tuple[str, ...], file: str) -> None:
+    """Refuse a page whose blocks are not those we know, or would swallow each other or what stands between them."""
+    if "\r" in text:
+        raise InputError("has line ends other than \\n", file=file, hint="save it with Unix line ends")
+    names = _BEGIN.findall(text)
+    known = f"known: {', '.join(BLOCKS)}"
+    if not names:
+        raise InputError("has no block <!-- reproduce:NAME -->", file=file, hint=known)
+    for name in (*names, *only):
+        if name not in BLOCKS:
+            raise InputError("no such block", file=file, value=name, hint=known)
+        if name not in names:
+            raise InputError("is not on this page", file=file, field="--only", value=name)
+    for block in _BEGIN.split(text)[2::2]:
+        if "<!-- end -->" not in block:
+            raise InputError("a block has no <!-- end --> before the next begins", file=file, hint="add it")

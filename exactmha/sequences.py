@@ -25,6 +25,8 @@ class TokenSequence(Sequence[Token]):
     __slots__ = ("_length", "runs")
 
     def __init__(self, runs: Sequence[tuple[Token, int]]) -> None:
+        if any(count < 0 for _, count in runs):
+            raise InputError("a token cannot occur a negative number of times", field="runs")
         self.runs = tuple([run for run in runs if run[1]])
         self._length = sum([count for _, count in self.runs])
 

@@ -132,7 +132,7 @@ def rows(heads: Sequence[int], dims: Sequence[int], seed: int = 0, limits: Limit
 
 def plot(table: Sequence[Row], path: str) -> None:
     """Plot the queries needed, where full rank was reached, against H(d² + d) and 4Hd² − 2H + 1, to an image file."""
-    from exactmha.campaigns.summary import plotting, save_figure
+    from exactmha.figures import plotting, save_figure
 
     figure, axes = plotting().subplots(figsize=(6.5, 5), layout="constrained")
     sizes = sorted({row.parameters for row in table})

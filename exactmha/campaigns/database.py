@@ -31,7 +31,8 @@ class Database:
     def __init__(self, path: str | Path) -> None:
         self._path = str(path)
         try:
-            self._connection = sqlite3.connect(path, isolation_level=None, timeout=30)
+            # an absolute path: SQLite takes "", ":memory:" and "file:…" for databases that vanish with the process
+            self._connection = sqlite3.connect(Path(path).absolute(), isolation_level=None, timeout=30)
             (known,) = self._connection.execute("PRAGMA application_id").fetchone()
             (tables,) = self._connection.execute("SELECT count(*) FROM sqlite_master").fetchone()
             if known != _APPLICATION_ID and tables:

@@ -2,59 +2,135 @@
 
 from __future__ import annotations
 
+import os
+import signal
+import threading
 from collections.abc import Iterator, Sequence
-from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from multiprocessing import get_context
+from concurrent.futures import FIRST_COMPLETED, CancelledError, Future, ProcessPoolExecutor, wait
+from concurrent.futures.process import BrokenProcessPool
+from contextlib import contextmanager
+from itertools import islice
+from multiprocessing import get_context, parent_process
+from typing import Any
 
-from exactmha.campaigns.tasks import Row, Task, run
-from exactmha.errors import InputError
+from exactmha import __version__
+from exactmha.campaigns.tasks import Row, Task, run, version
+from exactmha.errors import InputError, WorkerLost
 
 _AHEAD = 4
 """Tasks handed out per worker before the first is back: enough to keep it busy, few to throw away on Ctrl-C."""
+_PATIENCE = 10
+"""Seconds that a cluster has to answer, and then again to show a worker."""
 
 
 def run_locally(tasks: Sequence[Task], jobs: int) -> Iterator[Row]:
-    """Run tasks on this machine, `jobs` at a time."""
+    """Run tasks on this machine, `jobs` at a time; raises `WorkerLost` when a worker process dies."""
     if jobs == 1:
         yield from map(run, tasks)
         return
     # "spawn": workers share nothing with this process, and behave alike on every system
-    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_ignore_interrupts)
+    pool = ProcessPoolExecutor(jobs, mp_context=get_context("spawn"), initializer=_follow_parent)
     try:
         remaining, pending = iter(tasks), set[Future[Row]]()
         while True:
-            for task in remaining:
-                pending.add(pool.submit(run, task))
-                if len(pending) >= jobs * _AHEAD:
-                    break
+            with _interrupts_held_back():  # a worker started here never hears Ctrl-C; this process stops it in order
+                pending |= {pool.submit(run, task) for task in islice(remaining, jobs * _AHEAD - len(pending))}
             if not pending:
                 return
             done, pending = wait(pending, return_when=FIRST_COMPLETED)
             for future in done:
                 yield future.result()
+    except BrokenProcessPool:
+        raise WorkerLost("a worker process died, killed or out of memory") from None
     finally:
         pool.shutdown(wait=True, cancel_futures=True)
 
 
-def _ignore_interrupts() -> None:
-    """Leave Ctrl-C to the main process, which stops the workers in order."""
-    import signal
+@contextmanager
+def _interrupts_held_back() -> Iterator[None]:
+    """Deliver Ctrl-C only afterwards; processes started inside inherit the blocked signal."""
+    before = signal.pthread_sigmask(signal.SIG_BLOCK, {signal.SIGINT, signal.SIGTERM})
+    try:
+        yield
+    finally:
+        signal.pthread_sigmask(signal.SIG_SETMASK, before)
 
-    signal.signal(signal.SIGINT, signal.SIG_IGN)
+
+def _follow_parent() -> None:
+    """In a worker: end with the process that started it, even when that was killed."""
+    parent = parent_process()
+
+    def follow() -> None:
+        if parent is not None:
+            parent.join()
+            os._exit(1)
+
+    threading.Thread(target=follow, daemon=True).start()
 
 
 def run_on_cluster(tasks: Sequence[Task], address: str) -> Iterator[Row]:
-    """Run tasks on the Dask cluster at `address`; Dask runs the tasks of a lost worker again."""
+    """Run tasks on the Dask cluster at `address`; Dask runs the tasks of a lost worker again.
+
+    Raises `InputError` when no usable cluster is there, `WorkerLost` when the scheduler goes away.
+    """
     try:
-        from distributed import Client, as_completed
+        from distributed import as_completed
     except ImportError:
         raise InputError("needs Dask", field="--cluster", hint='pip install "exactmha[cluster]"') from None
+    with _connected(address) as client:
+        ahead = _AHEAD * sum(client.nthreads().values())
+        remaining = iter(tasks)
+        try:
+            pending = as_completed([_submitted(client, task) for task in islice(remaining, ahead)])
+            for future in pending:
+                yield future.result()
+                future.release()
+                for task in islice(remaining, 1):
+                    pending.add(_submitted(client, task))
+        except (OSError, CancelledError) as error:
+            raise WorkerLost(f"the cluster at {address} is gone ({type(error).__name__})") from None
+
+
+def _submitted(client: Any, task: Task) -> Any:
+    return client.submit(run, task, pure=False, retries=3)
+
+
+@contextmanager
+def _connected(address: str) -> Iterator[Any]:
+    """Give a client of the cluster at `address`, whose workers all run this version of exactmha."""
+    from distributed import Client
+
+    def refused(problem: str, hint: str) -> InputError:
+        return InputError(problem, field="--cluster", value=address, hint=hint)
+
     try:
-        client = Client(address, timeout="10s")
-    except (OSError, ValueError, TypeError) as error:
-        raise InputError(f"no cluster there: {error}", field="--cluster", value=address) from None
-    with client:
-        futures = client.map(run, tasks, pure=False, retries=3)
-        for future in as_completed(futures):
-            yield future.result()
-            future.release()
+        _greet(address)  # first, since a Client waits for ever for a port that is no scheduler
+    except Exception as error:  # noqa: BLE001  # whatever a stranger's port may answer
+        problem = f"no Dask scheduler answers there ({type(error).__name__})"
+        raise refused(problem, "give the scheduler's tcp://HOST:PORT") from None
+    client = Client(address, timeout=f"{_PATIENCE}s")
+    try:
+        client.wait_for_workers(1, timeout=_PATIENCE)
+        versions = set(client.run(version).values())
+        if versions != {__version__}:
+            problem = f"the workers have exactmha {', '.join(sorted(versions))}, this is {__version__}"
+            raise refused(problem, "install the same exactmha on every worker")
+        yield client
+    except TimeoutError:
+        raise refused("has no worker", f"start one: dask worker {address}") from None
+    except ImportError as error:
+        raise refused(f"a worker cannot import exactmha ({error})", "install exactmha on every worker") from None
+    finally:
+        client.close(timeout=1)
+
+
+def _greet(address: str) -> None:
+    import asyncio
+
+    from distributed import rpc
+
+    async def greet() -> None:
+        async with rpc(address, timeout=_PATIENCE) as scheduler:
+            await scheduler.identity()
+
+    asyncio.run(asyncio.wait_for(greet(), _PATIENCE))

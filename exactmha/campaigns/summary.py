@@ -5,12 +5,11 @@ from __future__ import annotations
 from collections import defaultdict
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
-from math import comb
+from math import exp, lgamma, log, log1p
 from statistics import median
-from typing import Any
 
 from exactmha.campaigns.tasks import Row
-from exactmha.errors import InputError
+from exactmha.figures import plotting, save_figure, whole_numbers
 from exactmha.outcome import Outcome
 
 SIGNIFICANCE = 1e-6
@@ -40,11 +39,18 @@ class Group:
     @property
     def contradicts_bound(self) -> bool:
         """True when so many re-draws have probability below `SIGNIFICANCE` if the bound is right."""
-        p = self.failure_bound
-        tail = sum(
-            comb(self.runs, k) * p**k * (1 - p) ** (self.runs - k) for k in range(self.with_redraw, self.runs + 1)
-        )
-        return p < 1 and tail < SIGNIFICANCE
+        return self.failure_bound < 1 and _tail(self.runs, self.with_redraw, self.failure_bound) < SIGNIFICANCE
+
+
+def _tail(runs: int, least: int, p: float) -> float:
+    """Return the binomial tail Σ_{k≥least} C(n, k) p^k (1 − p)^(n−k) for n runs and p < 1; by logarithms, for any n."""
+    if not least or not p:
+        return 0.0 if least else 1.0
+    everything = lgamma(runs + 1)
+    return sum(
+        exp(everything - lgamma(k + 1) - lgamma(runs - k + 1) + k * log(p) + (runs - k) * log1p(-p))
+        for k in range(least, runs + 1)
+    )
 
 
 def grouped(rows: Iterable[Row]) -> list[Group]:
@@ -63,28 +69,6 @@ def grouped(rows: Iterable[Row]) -> list[Group]:
         )
         for key, members in sorted(groups.items())
     ]
-
-
-def plotting() -> Any:
-    """Return matplotlib's pyplot, drawing to files only; raises `InputError` where it is not installed."""
-    try:
-        import matplotlib as mpl
-    except ImportError:
-        raise InputError("needs matplotlib", field="--plot", hint='pip install "exactmha[plot]"') from None
-    mpl.use("Agg")
-    from matplotlib import pyplot
-
-    return pyplot
-
-
-def save_figure(figure: Any, path: str) -> None:
-    """Write a figure to an image file and close it; raises `InputError` where that is impossible."""
-    try:
-        figure.savefig(path, dpi=150)
-    except (OSError, ValueError) as error:
-        raise InputError(f"cannot be written: {error}", file=path, hint="end it in .png, .pdf or .svg") from None
-    finally:
-        plotting().close(figure)
 
 
 def plot(groups: Sequence[Group], path: str) -> None:
@@ -108,6 +92,8 @@ def plot(groups: Sequence[Group], path: str) -> None:
     redraws.axline((0, 0), (1, 1), color="black", linestyle="--", linewidth=1, label="bound")
     redraws.set(xlabel="predicted failure bound", ylabel="observed share with a re-draw", title="Re-draws")
     times.set(xlabel="number of heads H", ylabel="median seconds", yscale="log", title="Time of one verification")
+    for axes in (success, times):
+        whole_numbers(axes.xaxis)
     success.legend()
     redraws.legend()
     times.legend(fontsize="x-small")

@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields
 from time import perf_counter
 
+from exactmha import __version__
 from exactmha.conditions import Grid
 from exactmha.errors import ExactMHAError
 from exactmha.outcome import Outcome
@@ -60,6 +61,11 @@ def tasks(heads: range, dims: range, field_names: tuple[str, ...], trials: int, 
             for field in field_names:
                 for seed in range(trials):
                     yield Task(field, head_count, dim, seed, grid)
+
+
+def version() -> str:
+    """Return the version of exactmha in the process that runs this."""
+    return __version__
 
 
 def run(task: Task) -> Row:

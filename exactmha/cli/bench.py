@@ -45,7 +45,7 @@ def as_text(results: Results) -> str:
         _growth(results),
         _operations(results),
     ]
-    return "\n".join(parts)
+    return "\n".join(part for part in parts if part)
 
 
 def _milliseconds(seconds: float | None) -> str:

@@ -213,10 +213,10 @@ def _suggestions_text(found: list[Suggestion], chosen: Suggestion, model: Model,
 
 def _table(seed: int, as_json: bool, plot_path: str | None, limits: Limits) -> int:
     from exactmha.beyond.suggest import LARGEST, plot, rows
-    from exactmha.campaigns.summary import plotting
+    from exactmha.figures import check_figure
 
     if plot_path is not None:
-        plotting()
+        check_figure(plot_path)
     sizes = range(1, LARGEST + 1)
     found = rows(sizes, sizes, seed, limits)
     click.echo(_table_json(found) if as_json else _table_text(found), nl=False)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import signal
 import sys
 from importlib import import_module
 from typing import Any, NoReturn
@@ -28,6 +29,10 @@ COMMANDS = {
 """Command → short help; each has its module in exactmha.cli, imported only when the command runs."""
 
 INTERRUPTED = 130
+CUT_OFF = 141
+"""The reader of a pipe went away before everything was written (128 + SIGPIPE, as other programs have it)."""
+FAULT = 70
+"""An error nobody foresaw: a fault of exactmha, not of the input (EX_SOFTWARE)."""
 
 
 class LazyGroup(click.Group):
@@ -57,39 +62,58 @@ class LazyGroup(click.Group):
 def cli() -> None:
     """Exact-arithmetic verifier for "Provably Learning Multi-Head Attention with Queries" (arXiv:2608.03294).
 
-    Exit status: 0 all claims hold, 1 one fails, 2 bad input, 3 none fails but one is undecided.
+    Exit status: 0 all claims hold, 1 one fails, 2 bad input, 3 none fails but one is undecided,
+    130 interrupted, 141 output cut off by a closed pipe, 70 a fault of exactmha itself.
     """
 
 
 def run(arguments: list[str] | None = None) -> int:
-    """Run the command line and return its exit status; prints one sentence, never a traceback, on bad input."""
+    """Run the command line and return its exit status; prints one sentence, never a traceback, when it goes wrong."""
     _prepare_streams()
     try:
         status = cli.main(arguments, prog_name="exactmha", standalone_mode=False)
         sys.stdout.flush()
-    except click.ClickException as error:
-        click.echo(f"error: {shorten(error.format_message().rstrip('.'), 400)}; see --help", err=True)
-        return EXIT_BAD_INPUT
-    except InputError as error:
-        click.echo(f"error: {error}", err=True)
-        return EXIT_BAD_INPUT
-    except ExactMHAError as error:
-        click.echo(f"undecided: {error}", err=True)
-        return EXIT_UNDECIDED
-    except (RecursionError, MemoryError):
-        click.echo("error: the input is too large or nested too deep for this machine; lower --limit", err=True)
-        return EXIT_BAD_INPUT
-    except (click.Abort, KeyboardInterrupt):
-        click.echo("interrupted", err=True)
-        return INTERRUPTED
-    except (BrokenPipeError, SystemExit):  # click exits when the reader of a pipe is gone
-        _drop_output()
-        return 0
-    except OSError as error:
-        _drop_output()
-        click.echo(f"error: standard output: {error.strerror}", err=True)
-        return EXIT_BAD_INPUT
+    except BaseException as error:  # the one place where errors become statuses
+        status, message = _explained(error)
+        if status == FAULT and sys.flags.dev_mode:
+            raise
+        _say(message)
     return int(status or 0)
+
+
+def _explained(error: BaseException) -> tuple[int, str]:
+    """Return the exit status and the sentence of an error."""
+    match error:
+        case click.ClickException():
+            return EXIT_BAD_INPUT, f"error: {shorten(error.format_message().rstrip('.'), 400)}; see --help"
+        case InputError():
+            return EXIT_BAD_INPUT, f"error: {error}"
+        case ExactMHAError():
+            return EXIT_UNDECIDED, f"undecided: {error}"
+        case RecursionError() | MemoryError():
+            return EXIT_BAD_INPUT, "error: the input is too large or nested too deep for this machine; lower --limit"
+        case click.Abort() | KeyboardInterrupt():
+            return INTERRUPTED, "interrupted"
+        case BrokenPipeError() | SystemExit():  # click exits when the reader of a pipe is gone
+            _drop(1)
+            return CUT_OFF, ""
+        case OSError():
+            _drop(1)
+            return EXIT_BAD_INPUT, f"error: {error.filename or 'standard output'}: {error.strerror or error}"
+        case ModuleNotFoundError():
+            return EXIT_BAD_INPUT, f"error: {error}; install exactmha again with pip"
+    what = shorten(f"{type(error).__name__}: {error}", 400)
+    return FAULT, f"error: a fault of exactmha itself ({what}); please report what python -X dev -m exactmha … shows"
+
+
+def _say(message: str) -> None:
+    """Write a line to standard error, or nowhere when that is closed or full."""
+    try:
+        if message:
+            click.echo(message, err=True)
+        sys.stderr.flush()
+    except OSError:
+        _drop(2)
 
 
 def _prepare_streams() -> None:
@@ -104,11 +128,12 @@ def _prepare_streams() -> None:
             reconfigure(encoding="utf-8", errors="backslashreplace")
 
 
-def _drop_output() -> None:
-    """Send what is left in the buffer nowhere, so that the interpreter does not try to flush it again at exit."""
-    os.dup2(os.open(os.devnull, os.O_WRONLY), 1)
+def _drop(descriptor: int) -> None:
+    """Send what is left in a stream's buffer nowhere, so that the interpreter does not try to flush it at exit."""
+    os.dup2(os.open(os.devnull, os.O_WRONLY), descriptor)
 
 
 def main() -> NoReturn:
-    """Entry point of the `exactmha` command."""
+    """Entry point of the `exactmha` command; SIGTERM stops it in order, as Ctrl-C does."""
+    signal.signal(signal.SIGTERM, signal.default_int_handler)
     sys.exit(run())

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from dataclasses import fields, replace
 from fractions import Fraction
@@ -31,7 +32,7 @@ class LimitSetting(click.ParamType[tuple[str, int]]):
             return value
         name, _, number = str(value).partition("=")
         known = [field.name for field in fields(Limits)]
-        if name not in known or not number.isdecimal() or not 0 < len(number) <= 12:
+        if name not in known or not re.fullmatch("[0-9]{1,12}", number):
             self.fail(
                 f"{value[:60]!r} is not NAME=VALUE with NAME one of {', '.join(known)} and VALUE a number", param, ctx
             )

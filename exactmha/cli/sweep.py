@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -11,11 +12,13 @@ from typing import Any
 import click
 
 from exactmha.cli.options import json_option
-from exactmha.errors import InputError
+from exactmha.errors import InputError, WorkerLost
 from exactmha.field_names import FIELD_NAMES
 from exactmha.outcome import Outcome, exit_status
 
 _SHOWN_FAILURES = 10
+_MOST_SIZE = 512
+_MOST_RUNS = 1_000_000
 
 
 class IntegerRange(click.ParamType[range]):
@@ -25,10 +28,10 @@ class IntegerRange(click.ParamType[range]):
 
     def convert(self, value: Any, param: click.Parameter | None, ctx: click.Context | None) -> range:
         """Return the range, both ends included."""
-        low, dash, high = str(value).partition("-")
-        if not (low.isdecimal() and (high.isdecimal() if dash else not high) and len(low) < 5 and len(high) < 5):
-            self.fail(f"{str(value)[:40]!r} is not a number or a range such as 1-4", param, ctx)
-        result = range(int(low), int(high or low) + 1)
+        match = re.fullmatch(r"([0-9]{1,4})(?:-([0-9]{1,4}))?", str(value))
+        if match is None:
+            self.fail(f"{str(value)[:40]!r} is not a number below 10000 or a range such as 1-4", param, ctx)
+        result = range(int(match[1]), int(match[2] or match[1]) + 1)
         if not result:
             self.fail(f"{value!r} is empty", param, ctx)
         return result
@@ -63,24 +66,24 @@ def command(
     """
     from exactmha.campaigns.database import Database
     from exactmha.campaigns.executors import run_locally, run_on_cluster
-    from exactmha.campaigns.summary import grouped, plot, plotting
+    from exactmha.campaigns.summary import grouped, plot
     from exactmha.campaigns.tasks import tasks
+    from exactmha.figures import check_figure
 
-    if heads.stop > 513 or dim.start < 1 or dim.stop > 513:
-        raise InputError("must lie between 1 and 512", field="--dim" if heads.stop <= 513 else "--heads")
-    if plot_path:
-        plotting()
     names = FIELD_NAMES if field_name == "all" else (field_name,)
+    _check_size(heads, dim, len(names) * trials)
+    if plot_path is not None:
+        check_figure(plot_path, db)
     with Database(db) as database:
         wanted = list(tasks(heads, dim, names, trials, grid or 0))
         missing = database.missing(wanted)
-        rows = run_on_cluster(missing, cluster) if cluster else run_locally(missing, jobs)
+        rows = run_locally(missing, jobs) if cluster is None else run_on_cluster(missing, cluster)
         with _progress(len(wanted), len(wanted) - len(missing)) as advance:
             try:
                 for row in rows:
                     database.add(row)
                     advance()
-            except KeyboardInterrupt:
+            except (KeyboardInterrupt, WorkerLost):
                 kept = len(wanted) - len(database.missing(wanted))
                 click.echo(f"{kept} of {len(wanted)} verifications are kept; run again to go on", err=True)
                 raise
@@ -89,9 +92,24 @@ def command(
     click.echo(_as_json(groups) if as_json else _as_text(groups), nl=False)
     for row in [row for row in results if row.outcome != Outcome.HOLDS.value][:_SHOWN_FAILURES]:
         click.echo(f"not verified: {row.key} ({row.outcome}) {row.error}", err=True)
-    if plot_path:
+    if plot_path is not None:
         plot(groups, plot_path)
     return exit_status(Outcome(row.outcome) for row in results)
+
+
+def _check_size(heads: range, dims: range, per_size: int) -> None:
+    for option, values in (("--heads", heads), ("--dim", dims)):
+        if values.start < (option == "--dim") or values.stop > _MOST_SIZE + 1:
+            raise InputError(
+                f"must lie between {int(option == '--dim')} and {_MOST_SIZE}",
+                field=option,
+                value=f"{values.start}-{values.stop - 1}",
+            )
+    runs = len(heads) * len(dims) * per_size
+    if runs > _MOST_RUNS:
+        raise InputError(
+            f"a campaign of {runs} runs is more than {_MOST_RUNS}", field="--trials", hint="split it into several"
+        )
 
 
 def _as_json(groups: list[Any]) -> str:

@@ -63,17 +63,24 @@ def command(
     from exactmha.conditions import Grid
     from exactmha.verification import verify
 
-    chosen_field = ctx.get_parameter_source("field_name") is not click.core.ParameterSource.DEFAULT
-    if sum((instance is not None, example is not None, heads is not None or dim is not None or chosen_field)) > 1:
+    def given(name: str) -> bool:
+        return ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+
+    chosen = [name for name in ("heads", "dim", "field_name") if given(name)]
+    if instance is not None and example is not None:
+        raise InputError("is a second instance", field="--example", value=example, hint="give a file or an example")
+    if chosen and (instance is not None or example is not None):
         raise InputError(
             "--heads, --dim and --field describe a random instance",
-            field="--example" if example else "INSTANCE",
+            field="--example" if instance is None else "INSTANCE",
             value=example or instance,
             hint="give one of: a file, --example, or these options",
         )
+    if grid is not None and given("failure_bound"):
+        raise InputError("decides the grid that --grid forces", field="--failure-bound", hint="give one of the two")
     shape = (3 if heads is None else heads, 3 if dim is None else dim, field_name, seed)
     model, source, design = _instance(instance, example, shape, limits)
-    recorder = _recorder(certificate)
+    recorder = _recorder(certificate, instance)
     with _progress() as progress:
         result = verify(
             model,
@@ -111,13 +118,13 @@ def _instance(
     return model, to_text(model).encode(), None
 
 
-def _recorder(certificate: str | None) -> CertificateRecorder | None:
+def _recorder(certificate: str | None, instance: str | None) -> CertificateRecorder | None:
     if certificate is None:
         return None
     from exactmha.certificates.write import CertificateRecorder
     from exactmha.files import check_writable
 
-    check_writable(certificate)  # before the long run, not after it
+    check_writable(certificate, *([instance] if instance else []))  # before the long run, not after it
     return CertificateRecorder()
 
 

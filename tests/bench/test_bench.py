@@ -138,6 +138,36 @@ def test_reproduce_rewrites_only_marked_blocks(tmp_path: Path) -> None:
     assert reproduce(page) == []
 
 
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [
+        (b"<!-- reproduce:by-hand -->\nold\n<!-- reproduce:verify -->\nx\n<!-- end -->\n", "before the next begins"),
+        (b"<!-- reproduce:verify -->\nold\n", "before the next begins"),
+        (b"<!-- reproduce:by-hand -->\r\nold\r\n<!-- end -->\r\n", "line ends"),
+        (b"\xff<!-- reproduce:by-hand -->\nold\n<!-- end -->\n", "UTF-8"),
+        (b"<!-- reproduce:by-hand -->\nold\n<!-- end -->\n", "not on this page"),
+    ],
+)
+def test_reproduce_leaves_a_page_it_does_not_understand(
+    content: bytes, said: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    page = tmp_path / "page.md"
+    page.write_bytes(content)
+    assert run(["reproduce", str(page), "--only", "verify"]) == 2
+    assert said in capsys.readouterr().err
+    assert page.read_bytes() == content
+
+
+def test_interrupting_reproduce_is_an_interruption(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def interrupted(*_arguments: object, **_options: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("exactmha.verification.verify", interrupted)
+    page = tmp_path / "page.md"
+    page.write_text("<!-- reproduce:verify -->\nold\n<!-- end -->\n", encoding="utf-8")
+    assert run(["reproduce", str(page)]) == 130
+
+
 def test_reproduce_refuses_a_page_without_blocks(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = tmp_path / "page.md"
     page.write_text("nothing here", encoding="utf-8")

@@ -2,8 +2,10 @@
 
 import os
 import signal
+import socket
 import subprocess
 import sys
+import threading
 import time
 from collections.abc import Iterator
 from pathlib import Path
@@ -11,6 +13,7 @@ from pathlib import Path
 import pytest
 from outside import require_module
 
+from exactmha.campaigns import executors
 from exactmha.campaigns.database import Database
 from exactmha.cli.main import run as run_command
 
@@ -44,7 +47,7 @@ def cluster(tmp_path: Path) -> Iterator[tuple[str, list[subprocess.Popen[bytes]]
     ]
     import json
 
-    yield json.loads(scheduler_file.read_text(encoding="utf-8"))["address"], processes[1:]
+    yield json.loads(scheduler_file.read_text(encoding="utf-8"))["address"], processes
     for process in reversed(processes):
         process.kill()
         process.wait()
@@ -67,7 +70,7 @@ def test_cluster_gives_the_local_results_even_when_a_worker_dies(
             time.sleep(0.05)
             if (tmp_path / "c.db").exists() and len(rows(tmp_path / "c.db")) >= 2:
                 break
-        os.kill(workers[0].pid, signal.SIGKILL)
+        os.kill(workers[1].pid, signal.SIGKILL)
         _, err = process.communicate(timeout=120)
     assert process.returncode == 0, err
     assert run_command(["sweep", *SIZES, "--db", str(tmp_path / "l.db")]) == 0
@@ -86,6 +89,113 @@ def rows(db: Path) -> list[object]:
         connection.close()
 
 
-def test_no_cluster_at_the_address_is_one_sentence(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+@pytest.fixture
+def stranger() -> Iterator[socket.socket]:
+    """A port that accepts connections and never answers."""
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        yield server
+
+
+def test_a_port_that_never_answers_is_no_cluster(
+    stranger: socket.socket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(executors, "_PATIENCE", 1)
+    address = f"tcp://127.0.0.1:{stranger.getsockname()[1]}"
+    assert run_command(["sweep", *SIZES, "--cluster", address, "--db", str(tmp_path / "a.db")]) == 2
+    assert "no Dask scheduler answers there" in capsys.readouterr().err
+
+
+def test_a_port_that_answers_something_else_is_no_cluster(
+    stranger: socket.socket, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(executors, "_PATIENCE", 5)
+
+    def answer() -> None:
+        connection, _ = stranger.accept()
+        with connection:
+            connection.sendall(b"HTTP/1.1 400 Bad Request\r\n\r\n" + b"x" * 200)
+
+    thread = threading.Thread(target=answer)
+    thread.start()
+    address = f"tcp://127.0.0.1:{stranger.getsockname()[1]}"
+    assert run_command(["sweep", *SIZES, "--cluster", address, "--db", str(tmp_path / "a.db")]) == 2
+    thread.join()
+    assert "no Dask scheduler answers there" in capsys.readouterr().err
+
+
+@pytest.mark.parametrize("address", ["", "foo:bar", "x"])
+def test_an_address_that_is_none(address: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run_command(["sweep", *SIZES, "--cluster", address, "--db", str(tmp_path / "a.db")]) == 2
+    assert "--cluster" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_workers_of_another_version_are_refused(
+    cluster: tuple[str, list[subprocess.Popen[bytes]]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    monkeypatch.setattr(executors, "__version__", "999")
+    assert run_command(["sweep", *SIZES, "--cluster", cluster[0], "--db", str(tmp_path / "a.db")]) == 2
+    assert "this is 999" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_cluster_without_workers_is_refused(
+    cluster: tuple[str, list[subprocess.Popen[bytes]]],
+    tmp_path: Path,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    for worker in cluster[1][1:]:
+        worker.kill()
+        worker.wait()
+    time.sleep(1)
+    monkeypatch.setattr(executors, "_PATIENCE", 2)
+    assert run_command(["sweep", *SIZES, "--cluster", cluster[0], "--db", str(tmp_path / "a.db")]) == 2
+    assert "has no worker" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_worker_without_exactmha_is_refused(
+    cluster: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    address, workers = cluster
+    for worker in workers[1:]:
+        worker.kill()
+        worker.wait()
+    script = "import sys; sys.modules['exactmha'] = None; from distributed.cli.dask_worker import main; main()"
+    command = [sys.executable, "-c", script, address, "--nthreads", "1", "--no-dashboard", "--no-nanny"]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, cwd=tmp_path) as worker:
+        assert run_command(["sweep", *SIZES, "--cluster", address, "--db", str(tmp_path / "a.db")]) == 2
+        worker.kill()
+    assert "exactmha" in capsys.readouterr().err
+
+
+@pytest.mark.filterwarnings("ignore")
+def test_a_scheduler_that_goes_away_loses_nothing_that_was_finished(
+    cluster: tuple[str, list[subprocess.Popen[bytes]]], tmp_path: Path
+) -> None:
+    address, workers = cluster
+    db = tmp_path / "a.db"
+    command = [sys.executable, "-m", "exactmha", "sweep", "--trials", "5000", "--cluster", address, "--db", str(db)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 60
+        while time.monotonic() < deadline and process.poll() is None and not (db.exists() and len(rows(db)) >= 2):
+            time.sleep(0.05)
+        for lost in workers:
+            lost.kill()
+        _, err = process.communicate(timeout=120)
+    assert process.returncode == 3
+    assert f"{len(rows(db))} of " in err
+    assert "is gone" in err
+    assert "Traceback" not in err
+
+
+def test_no_cluster_at_the_address_is_one_sentence(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setattr(executors, "_PATIENCE", 1)
     assert run_command(["sweep", *SIZES, "--cluster", "tcp://127.0.0.1:1", "--db", str(tmp_path / "a.db")]) == 2
     assert "--cluster" in capsys.readouterr().err

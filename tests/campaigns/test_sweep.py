@@ -6,10 +6,12 @@ import sqlite3
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
 
+from exactmha.campaigns import summary
 from exactmha.campaigns.database import Database
 from exactmha.campaigns.executors import run_locally
 from exactmha.campaigns.summary import Group, grouped
@@ -101,6 +103,76 @@ def stored(db: Path) -> dict[str, tuple[object, ...]]:
         connection.close()
 
 
+def children(pid: int) -> set[int]:
+    found = set[int]()
+    for entry in Path("/proc").iterdir():
+        try:
+            if entry.name.isdecimal() and int((entry / "stat").read_text().rsplit(")", 1)[1].split()[1]) == pid:
+                found.add(int(entry.name))
+        except OSError:  # it ended meanwhile
+            continue
+    return found
+
+
+def alive(pids: set[int]) -> set[int]:
+    return {pid for pid in pids if Path(f"/proc/{pid}").exists()}
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads Linux's list of processes")
+@pytest.mark.parametrize(
+    ("signal_number", "status"), [(signal.SIGKILL, -signal.SIGKILL), (signal.SIGTERM, 130), (signal.SIGINT, 130)]
+)
+@pytest.mark.parametrize("rows", [0, 2])  # while the workers start, and while they work
+def test_no_worker_outlives_the_campaign(signal_number: int, status: int, rows: int, tmp_path: Path) -> None:
+    db = tmp_path / "a.db"
+    command = [sys.executable, "-m", "exactmha", "sweep", "--trials", "5000", "--jobs", "2", "--db", str(db)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 30
+        while (rows_in(db) < rows or len(children(process.pid)) < 2) and time.monotonic() < deadline:
+            time.sleep(0.01)
+        workers = children(process.pid)
+        assert len(workers) >= 2
+        os.kill(process.pid, signal_number)
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == status
+    assert "Traceback" not in err
+    deadline = time.monotonic() + 10
+    while alive(workers) and time.monotonic() < deadline:
+        time.sleep(0.05)
+    assert not alive(workers)
+
+
+@pytest.mark.skipif(not Path("/proc/self/stat").exists(), reason="reads Linux's list of processes")
+def test_a_killed_worker_is_one_sentence_and_the_rest_is_kept(tmp_path: Path) -> None:
+    db = tmp_path / "a.db"
+    command = [sys.executable, "-m", "exactmha", "sweep", "--trials", "5000", "--jobs", "2", "--db", str(db)]
+    with subprocess.Popen(command, stdout=subprocess.DEVNULL, stderr=subprocess.PIPE, text=True) as process:
+        deadline = time.monotonic() + 30
+        while rows_in(db) < 2 and time.monotonic() < deadline:
+            time.sleep(0.01)
+        for pid in children(process.pid):
+            if b"spawn_main" in Path(f"/proc/{pid}/cmdline").read_bytes():
+                os.kill(pid, signal.SIGKILL)
+                break
+        _, err = process.communicate(timeout=30)
+    assert process.returncode == 3
+    kept, cause = err.splitlines()
+    assert kept.startswith(f"{rows_in(db)} of ")
+    assert "a worker process died" in cause
+
+
+@pytest.mark.parametrize("name", [":memory:", "file:x?mode=memory", "file::memory:"])
+def test_every_name_is_the_name_of_a_file(name: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert run_command(["sweep", "--heads", "1", "--dim", "1", "--trials", "1", "--db", name]) == 0
+    assert rows_in(tmp_path / name.replace("?", "%3f")) == 3
+
+
+def test_a_name_that_is_no_file_is_refused(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    assert sweep(Path("")) == 2
+
+
 def test_the_database_of_something_else_is_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     path = tmp_path / "other.db"
     with sqlite3.connect(path) as connection:
@@ -145,13 +217,45 @@ def test_small_grids_stay_below_the_failure_bound() -> None:
     assert group.redraw_rate < group.failure_bound
 
 
+@pytest.mark.parametrize("runs", [1_029, 1_030, 100_000])
+def test_groups_of_any_size_have_a_summary(runs: int) -> None:
+    p = 0.5
+    # the normal approximation: 3 standard deviations above the mean are common enough, 8 are not
+    sigma = (runs * p * (1 - p)) ** 0.5
+    for deviations, expected in ((3, False), (8, True)):
+        redrawn = round(runs * p + deviations * sigma)
+        group = Group("exponential", 2, 2, 0, runs, runs, with_redraw=redrawn, failure_bound=p, seconds=1.0)
+        assert group.contradicts_bound is expected
+
+
+def test_the_binomial_tail_is_exact() -> None:
+    # Σ_{k≥2} C(4,k)/16 = 11/16; and one re-draw where none is possible contradicts the bound
+    group = Group("exponential", 2, 2, 0, runs=4, verified=4, with_redraw=2, failure_bound=0.5, seconds=1.0)
+    assert summary._tail(group.runs, group.with_redraw, group.failure_bound) == pytest.approx(11 / 16)
+    assert replace(group, with_redraw=1, failure_bound=0.0).contradicts_bound
+    assert not replace(group, with_redraw=0, failure_bound=0.0).contradicts_bound
+
+
 def test_a_rate_far_above_the_bound_is_noticed() -> None:
     group = Group("exponential", 2, 2, 0, runs=40, verified=40, with_redraw=20, failure_bound=0.05, seconds=1.0)
     assert group.contradicts_bound
 
 
 @pytest.mark.parametrize(
-    "option", [["--heads", "4-1"], ["--heads", "x"], ["--dim", "0"], ["--dim", "1-9999"], ["--jobs", "0"]]
+    "option",
+    [
+        ["--heads", "4-1"],
+        ["--heads", "x"],
+        ["--dim", "0"],
+        ["--dim", "1-9999"],
+        ["--jobs", "0"],
+        ["--heads", "١"],
+        ["--heads", "1-513"],
+        ["--trials", "1000000"],
+        ["--plot", "noext"],
+        ["--plot", ""],
+        ["--plot", "missing/a.png"],
+    ],
 )
 def test_bad_options(option: list[str], tmp_path: Path) -> None:
     assert run_command(["sweep", "--db", str(tmp_path / "a.db"), *option]) == 2

@@ -583,7 +583,7 @@ def test_exit_status_of_a_real_process(arguments: list[str], status: int) -> Non
     assert (done.stderr == b"") == (status < 2)
 
 
-def test_a_closed_pipe_is_no_error() -> None:
+def test_a_closed_pipe_is_no_success() -> None:
     with subprocess.Popen(
         [sys.executable, "-m", "exactmha", "verify", "--json"], stdout=subprocess.PIPE, stderr=subprocess.PIPE
     ) as reader:
@@ -591,7 +591,64 @@ def test_a_closed_pipe_is_no_error() -> None:
         assert reader.stderr
         reader.stdout.close()
         assert reader.stderr.read() == b""
-        assert reader.wait() == 0
+        assert reader.wait() == 141  # 128 + SIGPIPE: the verdict did not reach its reader
+
+
+def test_bad_input_stays_bad_when_nobody_hears_it(tmp_path: Path) -> None:
+    for stderr in (Path("/dev/full"), tmp_path / "closed"):
+        command = ["check", str(tmp_path / "missing.json")]
+        if stderr.exists():
+            with stderr.open("wb") as full:
+                assert process(*command, stderr=full).returncode == 2
+        else:
+            read, write = os.pipe()
+            os.close(read)
+            assert process(*command, stderr=write).returncode == 141
+            os.close(write)
+
+
+def test_an_unforeseen_error_is_one_sentence_and_status_70(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def broken(*_arguments: object) -> None:
+        raise ZeroDivisionError("on purpose")
+
+    monkeypatch.setattr("exactmha.random_instance.random_model", broken)
+    assert run(["random"]) == 70
+    err = capsys.readouterr().err
+    assert err.startswith("error: a fault of exactmha itself (ZeroDivisionError: on purpose)")
+    assert err.count("\n") == 1
+
+
+def test_a_missing_package_is_named(monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]) -> None:
+    monkeypatch.delitem(sys.modules, "exactmha.random_instance", raising=False)
+    monkeypatch.setitem(sys.modules, "exactmha.random_instance", None)
+    assert run(["random"]) == 2
+    assert "install exactmha again" in capsys.readouterr().err
+
+
+def test_the_certificate_may_not_replace_the_instance(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path, alias = tmp_path / "i.json", tmp_path / "same.json"
+    assert run(["random", "--heads", "1", "--dim", "1", "-o", str(path)]) == 0
+    before = path.read_bytes()
+    alias.hardlink_to(path)
+    for output in (path, alias):
+        assert run(["verify", str(path), "--certificate", str(output)]) == 2
+        assert "read by the same command" in capsys.readouterr().err
+        assert path.read_bytes() == before
+
+
+@pytest.mark.parametrize(
+    ("options", "named"),
+    [
+        (["--example", "two-heads-1d", "given.json"], "--example"),
+        (["given.json", "--heads", "2"], "INSTANCE"),
+        (["--grid", "5", "--failure-bound", "1/2"], "--failure-bound"),
+    ],
+)
+def test_options_that_contradict_each_other(options: list[str], named: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["verify", *options]) == 2
+    assert capsys.readouterr().err.startswith(f"error: {named}: ")
 
 
 @pytest.mark.skipif(not Path("/dev/full").exists(), reason="needs /dev/full, a device of Linux")
