@@ -101,7 +101,9 @@ def _connected(address: str) -> Iterator[Any]:
     """Give a client of the cluster at `address`, whose workers all run this version of exactmha."""
     from distributed import Client
 
-    logging.getLogger("distributed").setLevel(logging.CRITICAL + 1)  # our one sentence says it, not Dask's tracebacks
+    logging.getLogger("distributed.client").setLevel(
+        logging.CRITICAL + 1
+    )  # one sentence of ours instead of its tracebacks
 
     def refused(problem: str, hint: str) -> InputError:
         return InputError(problem, field="--cluster", value=address, hint=hint)
