@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import logging
 import os
 import signal
 import threading
@@ -75,6 +74,10 @@ def run_on_cluster(tasks: Sequence[Task], address: str) -> Iterator[Row]:
     Raises `InputError` when no usable cluster is there, `WorkerLost` when the scheduler goes away.
     """
     try:
+        import dask
+
+        # set before `distributed` is imported: a sentence of ours instead of its tracebacks
+        dask.config.set({"logging": {"distributed": "critical", "distributed.client": "critical"}})
         from distributed import as_completed
     except ImportError:
         raise InputError("needs Dask", field="--cluster", hint='pip install "exactmha[cluster]"') from None
@@ -100,10 +103,6 @@ def _submitted(client: Any, task: Task) -> Any:
 def _connected(address: str) -> Iterator[Any]:
     """Give a client of the cluster at `address`, whose workers all run this version of exactmha."""
     from distributed import Client
-
-    logging.getLogger("distributed.client").setLevel(
-        logging.CRITICAL + 1
-    )  # one sentence of ours instead of its tracebacks
 
     def refused(problem: str, hint: str) -> InputError:
         return InputError(problem, field="--cluster", value=address, hint=hint)
