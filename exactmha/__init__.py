@@ -20,6 +20,8 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from exactmha.approximate.doubles import double_oracle as double_oracle
+    from exactmha.approximate.numeric import learn_numerically as learn_numerically
     from exactmha.attention import Attention as Attention
     from exactmha.attention import Model as Model
     from exactmha.conditions import Grid as Grid
@@ -65,8 +67,10 @@ _HOME = {
     "TokenSequence": "sequences",
     "Verification": "verification",
     "canonical": "heads",
+    "double_oracle": "approximate.doubles",
     "equivalent": "instance",
     "learn": "recover.learn",
+    "learn_numerically": "approximate.numeric",
     "load": "instance",
     "random_model": "random_instance",
     "save": "instance",

@@ -26,16 +26,21 @@ def plotting() -> Any:
 
 def check_figure(path: str, *inputs: str) -> None:
     """Raise `InputError` when a figure could not be written to `path`: before the long run, not after it."""
-    if not path.lower().endswith(_SUFFIXES):
-        raise InputError("is no image file", field="--plot", value=path, hint="end it in .png, .pdf or .svg")
+    _image_format(path)
     check_writable(path, *inputs)
     plotting()
+
+
+def _image_format(path: str) -> str:
+    if not path.lower().endswith(_SUFFIXES):
+        raise InputError("is no image file", field="--plot", value=path, hint="end it in .png, .pdf or .svg")
+    return Path(path).suffix[1:].lower()
 
 
 def save_figure(figure: Any, path: str) -> None:
     """Write a figure to an image file, whole or not at all, and close it."""
     image = io.BytesIO()
-    figure.savefig(image, dpi=150, format=Path(path).suffix[1:].lower())
+    figure.savefig(image, dpi=150, format=_image_format(path))
     plotting().close(figure)
     write_atomically(path, image.getvalue())
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import contextlib
 import io
 import re
+import tempfile
 from collections.abc import Callable
 from pathlib import Path
 
@@ -64,12 +65,25 @@ def _identify() -> str:
     return _output_of("identify", "--table")
 
 
+def _stability() -> str:
+    with tempfile.TemporaryDirectory() as folder:
+        instance = str(Path(folder) / "instance.json")
+        _output_of("random", "--heads", "2", "--dim", "2", "-o", instance)
+        return _output_of("stability", instance)
+
+
+def _amplification() -> str:
+    return _output_of("stability", "--table")
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "verify": _verify,
     "by-hand": _by_hand,
     "counterexamples": _counterexamples,
     "counterexample": _counterexample,
     "identify": _identify,
+    "stability": _stability,
+    "amplification": _amplification,
     "bench": _bench,
     "sweep": _sweep,
 }

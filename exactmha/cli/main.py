@@ -16,6 +16,7 @@ from exactmha.outcome import EXIT_BAD_INPUT, EXIT_UNDECIDED
 
 COMMANDS = {
     "verify": "Check the exact-recovery theorem on an instance: every step in exact arithmetic.",
+    "stability": "How many digits the theorem needs: certified error bounds for approximate outputs.",
     "check": "Check a certificate without trusting the learner.",
     "counterexample": "Break the theorem: an exact counterexample for every assumption dropped.",
     "sweep": "Verify many random instances; resumable, in parallel or on a cluster.",

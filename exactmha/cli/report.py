@@ -25,7 +25,7 @@ _SHOWN_DIM = 4
 _SHOWN_HEADS = 6
 _SHOWN_REDRAWS = 12
 _SHOWN_CHARS = 60
-_MARK = {Outcome.HOLDS: "holds", Outcome.FAILS: "FAILS", Outcome.UNDECIDED: "undecided"}
+MARK = {Outcome.HOLDS: "holds", Outcome.FAILS: "FAILS", Outcome.UNDECIDED: "undecided"}
 
 
 def as_json(result: Verification) -> str:
@@ -163,7 +163,7 @@ def _conditions(result: Verification, console: Console) -> None:
     for row in result.conditions:
         bound = bound_text(row.bound)
         title = Text(f"{row.name} {row.title}")
-        rows.add_row(title, Text(row.statement), str(row.count), str(row.checked), bound, _MARK[row.outcome])
+        rows.add_row(title, Text(row.statement), str(row.count), str(row.checked), bound, MARK[row.outcome])
     console.print(rows)
     console.print()
 
@@ -205,7 +205,7 @@ def claims_table(claims: Iterable[Claim]) -> Table:
     """Return a table of claims, each with its outcome, level of evidence, and evidence."""
     rows = table("Outcome", "evidence level", "claim, and its evidence")
     for claim in claims:
-        rows.add_row(_MARK[claim.outcome], claim.level.label, Text(f"{claim.statement}\n  {claim.evidence}"))
+        rows.add_row(MARK[claim.outcome], claim.level.label, Text(f"{claim.statement}\n  {claim.evidence}"))
     return rows
 
 

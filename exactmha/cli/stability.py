@@ -1,0 +1,98 @@
+"""`exactmha stability`."""
+
+from __future__ import annotations
+
+import click
+
+from exactmha.cli.options import json_option, limit_option, load_model, seed_option
+from exactmha.errors import InputError
+from exactmha.limits import Limits
+from exactmha.outcome import exit_status
+
+KINDS = ("orthogonal", "grid", "small", "integer")
+
+
+@click.command("stability")
+@click.argument("instance", required=False)
+@click.option("--epsilon", default="1e-30", show_default=True, help="Error of every answer, e.g. 1e-12 or 2^-40.")
+@seed_option
+@click.option(
+    "--design",
+    "kind",
+    type=click.Choice(KINDS),
+    help="How tokens are drawn.  [default: orthogonal; integer where the field needs integers]",
+)
+@click.option("--draws", type=click.IntRange(1, 256), default=1, show_default=True, help="Keep the best of so many.")
+@click.option("--scale", help="Length of the tokens b.  [default: H divided by the largest |W_ij|]")
+@click.option("--attacks", type=click.IntRange(0, 10**6), default=1000, show_default=True, help="Random perturbations.")
+@click.option("--compare", is_flag=True, help="Also compare the amplification of all kinds of designs.")
+@click.option("--table", "show_table", is_flag=True, help="Amplification of random instances; needs no INSTANCE.")
+@click.option("--plot", "picture", help="Write a plot to this file; needs matplotlib.")
+@json_option
+@limit_option
+def command(
+    instance: str | None,
+    epsilon: str,
+    seed: int,
+    kind: str | None,
+    draws: int,
+    scale: str | None,
+    attacks: int,
+    compare: bool,
+    show_table: bool,
+    picture: str | None,
+    as_json: bool,
+    limits: Limits,
+) -> int:
+    """How far errors of the answers move the parameters of INSTANCE: first-order constant and certified bounds."""
+    from exactmha.approximate.comparison import compare_designs
+    from exactmha.approximate.numeric import positive_rational
+    from exactmha.approximate.stability import analyse, choose
+    from exactmha.cli.stability_report import as_json as json_text
+    from exactmha.cli.stability_report import as_text
+
+    if show_table:
+        return _table(instance, seed, as_json, picture)
+    if instance is None:
+        raise InputError("is needed except with --table", field="INSTANCE", hint="see exactmha stability --help")
+    size = positive_rational(epsilon, "--epsilon", limits)
+    length = None if scale is None else positive_rational(scale, "--scale", limits)
+    if picture is not None:
+        from exactmha.figures import check_figure
+
+        check_figure(picture, instance)  # before the long run, not after it
+    model = load_model(instance, limits)
+    chosen = choose(model, kind=kind, seed=seed, draws=draws, scale=length)
+    result = analyse(model, chosen, epsilon=size, seed=seed, attacks=attacks, limits=limits)
+    compared = compare_designs(model, seed=seed, scale=length) if compare else ()
+    click.echo(json_text(result, compared) if as_json else as_text(result, compared), nl=False)
+    if picture is not None:
+        _plot(result, picture)
+    return exit_status(claim.outcome for claim in result.claims)
+
+
+def _table(instance: str | None, seed: int, as_json: bool, picture: str | None) -> int:
+    from exactmha.approximate.comparison import compare_sizes
+    from exactmha.cli.stability_report import sizes_json, sizes_text
+
+    for name, value in (("INSTANCE", instance), ("--plot", picture)):
+        if value is not None:
+            raise InputError("does not go with --table", field=name, value=value)
+    rows = compare_sizes(range(1, 5), range(1, 4), seed=seed)
+    click.echo(sizes_json(rows) if as_json else sizes_text(rows), nl=False)
+    return 0
+
+
+def _plot(result: object, picture: str) -> None:
+    from exactmha.approximate.plots import amplification, error_curve, plot
+    from exactmha.approximate.stability import Stability, choose
+    from exactmha.random_instance import random_model
+
+    if not isinstance(result, Stability):
+        raise TypeError("a stability report is needed")
+    model = result.model
+    curves = [error_curve("this instance", model, result.chosen)]
+    for heads in (1, 2, 3):
+        other = random_model(heads, 2, "exponential", result.seed + 1)
+        curves.append(error_curve(f"random, H = {heads}, d = 2", other, choose(other, seed=result.seed)))
+    plot(amplification(min(model.dim, 3), "exponential"), curves, picture)
