@@ -200,7 +200,8 @@ class _Run:
         """Name the conditions that failed in the last draw; where the learner cannot tell, the true model can."""
         if not isinstance(self.failure, ConditionFailed):
             return set()
-        named = diagnosis(self.truth.heads, redraws[-1]) if redraws else ""
+        at = [redraw for redraw in redraws if redraw.u and redraw.profile == self.failure.profile]
+        named = diagnosis(self.truth.heads, at[-1]) if at else ""
         return {name for name in self.failure.conditions if len(self.failure.conditions) == 1 or f"{name}:" in named}
 
     def _conditions(self, redraws: list[Redraw]) -> tuple[ConditionRow, ...]:

@@ -47,7 +47,7 @@ class VerificationTiming:
 
     @property
     def ratio(self) -> float:
-        """(learner + proof) / oracle."""
+        """learner / oracle; the time of the learner includes its proof."""
         return self.learner / self.oracle
 
     @property

@@ -25,6 +25,7 @@ _SHOWN_DIM = 4
 _SHOWN_HEADS = 6
 _SHOWN_REDRAWS = 12
 _SHOWN_CHARS = 60
+_SHOWN_BITS = 128
 MARK = {Outcome.HOLDS: "holds", Outcome.FAILS: "FAILS", Outcome.UNDECIDED: "undecided"}
 
 
@@ -44,8 +45,8 @@ def as_json(result: Verification) -> str:
         "expected_queries": result.expected_queries,
         "max_length": result.oracle_max_length,
         "expected_max_length": result.expected_max_length,
-        "redraws": len(result.diagnoses),
-        "redraw_details": [
+        "bad_draws": len(result.diagnoses),
+        "bad_draw_details": [
             {
                 "token": redraw.token,
                 "conditions": list(redraw.conditions),
@@ -134,7 +135,8 @@ def _instance(result: Verification, console: Console) -> None:
     grid, bound = result.grid, result.failure_bound
     strength = f"≤ {bound_text(bound)}" if bound < 1 else "bound above 1, vacuous: rests on the conditions as checked"
     console.print(
-        f"Design       seed {result.seed}; b from {grid.b_values} and u from {grid.u_values} values a coordinate"
+        f"Design       seed {result.seed}; b from {_size(grid.b_values)} and u from {_size(grid.u_values)} "
+        "values a coordinate"
     )
     console.print(f"Bad design   probability {strength}")
     if result.recovery:
@@ -180,6 +182,10 @@ def _ledger(result: Verification, console: Console) -> None:
     )
     console.print(rows)
     console.print()
+
+
+def _size(count: int) -> str:
+    return str(count) if count.bit_length() <= _SHOWN_BITS else f"more than 2^{count.bit_length() - 1}"
 
 
 def _redraws(result: Verification, console: Console) -> None:

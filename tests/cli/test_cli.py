@@ -145,7 +145,7 @@ JSON_TYPES: dict[str, type | tuple[type, ...]] = {
     "expected_queries": int,
     "max_length": int,
     "expected_max_length": int,
-    "redraws": int,
+    "bad_draws": int,
     "failure_bound": str,
     "claims": list,
     "conditions": list,
@@ -162,8 +162,8 @@ def test_json_has_every_key_with_its_type(field: str, extra: list[str], capsys: 
     assert (result["field"], result["dim"], result["heads"]) == (field, 2, 2)
     assert result["queries"] == result["expected_queries"] == 4 * told * 4 - 2 * told + 1
     assert result["max_length"] == result["expected_max_length"] == 2 * told + 1
-    assert result["queries_total"] == result["queries"] + sum(r["queries"] for r in result["redraw_details"])
-    assert result["redraws"] == len(result["redraw_details"])
+    assert result["queries_total"] == result["queries"] + sum(r["queries"] for r in result["bad_draw_details"])
+    assert result["bad_draws"] == len(result["bad_draw_details"])
     assert Fraction(result["failure_bound"]) > 0
     for claim in result["claims"]:
         assert {type(claim[key]) for key in ("name", "outcome", "evidence_level", "evidence")} == {str}
@@ -221,8 +221,8 @@ def test_a_condition_that_fails_without_redraw_is_status_1(seed: int, capsys: Ou
     outcomes = {claim["name"]: claim["outcome"] for claim in result["claims"]}
     assert outcomes["conditions"] == "fails"
     assert outcomes["recovered"] == outcomes["uniqueness"] == "undecided"
-    assert (result["recovered"], result["queries"], result["redraws"]) == (None, None, 1)
-    (redraw,) = result["redraw_details"]
+    assert (result["recovered"], result["queries"], result["bad_draws"]) == (None, None, 1)
+    (redraw,) = result["bad_draw_details"]
     evidence = next(claim["evidence"] for claim in result["claims"] if claim["name"] == "conditions")
     assert evidence.startswith(f"{' or '.join(redraw['conditions'])} fails in {redraw['profile']}: ")
 
@@ -230,13 +230,13 @@ def test_a_condition_that_fails_without_redraw_is_status_1(seed: int, capsys: Ou
 def test_small_grids_report_what_was_drawn_again(capsys: Output) -> None:
     options = ["verify", "--heads", "2", "--dim", "2", "--grid", "4"]
     result = as_json(capsys, *options)
-    assert result["redraws"] > 0
+    assert result["bad_draws"] > 0
     assert result["queries"] == 29
     assert result["queries_total"] > 29
     out = printed(capsys, *options)
     wasted = result["queries_total"] - 29
     assert re.search(rf"^.*\b{result['redraws']}\b.*\b{wasted} queries .*spent apart$", out, flags=re.MULTILINE)
-    for redraw in result["redraw_details"][:3]:
+    for redraw in result["bad_draw_details"][:3]:
         assert f"  {redraw['token']}: {' or '.join(redraw['conditions'])} fails in {redraw['profile']}: " in out
 
 
