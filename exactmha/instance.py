@@ -80,10 +80,16 @@ def load_with_source(path: str | Path, limits: Limits = DEFAULT_LIMITS) -> tuple
 
 def from_dict(data: Any, limits: Limits = DEFAULT_LIMITS) -> Model:
     """Build a model from the parsed content of an instance file."""
+    if isinstance(data, dict) and "ffn" in data:
+        raise InputError(
+            "is a Transformer, which is not taken here",
+            field="ffn",
+            hint="use verify, query, canonical, or another file",
+        )
     try:
         content = _InstanceFile.model_validate(data)
     except ValidationError as error:
-        raise _translated(error) from None
+        raise translated(error) from None
     if content.dim > limits.dim:
         raise LimitError(f"more than {limits.dim}", field="dim", value=content.dim, hint="see --limit dim")
     if len(content.heads) > limits.heads:
@@ -118,7 +124,7 @@ def from_dict(data: Any, limits: Limits = DEFAULT_LIMITS) -> Model:
     return Model(field, content.dim, tuple(heads))
 
 
-def _translated(error: ValidationError) -> InputError:
+def translated(error: ValidationError) -> InputError:
     """Turn pydantic's first complaint into ours."""
     first = error.errors(include_url=False)[0]
     field = "".join(f"[{part}]" if isinstance(part, int) else f".{part}" for part in first["loc"]).lstrip(".")

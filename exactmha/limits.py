@@ -17,6 +17,10 @@ class Limits:
     """dimension d of the tokens"""
     heads: int = 512
     """number of heads, before merging"""
+    neurons: int = 512
+    """neurons m of a Transformer, before merging"""
+    width: int = 512
+    """rows p of the O of a Transformer"""
     tokens: int = 4096
     """length of a sequence"""
     expression_chars: int = 100_000

@@ -65,6 +65,10 @@ def _identify() -> str:
     return _output_of("identify", "--table")
 
 
+def _transformer() -> str:
+    return _output_of("verify", "--heads", "2", "--dim", "2", "--neurons", "3")
+
+
 def _stability() -> str:
     with tempfile.TemporaryDirectory() as folder:
         instance = str(Path(folder) / "instance.json")
@@ -82,6 +86,7 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "counterexamples": _counterexamples,
     "counterexample": _counterexample,
     "identify": _identify,
+    "transformer": _transformer,
     "stability": _stability,
     "amplification": _amplification,
     "bench": _bench,

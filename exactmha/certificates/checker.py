@@ -19,7 +19,7 @@ import os
 import re
 import stat
 import sys
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from fractions import Fraction
 from math import gcd, isqrt
 from typing import Any, NamedTuple, NoReturn
@@ -1641,7 +1641,7 @@ def check(path: str, instance: str | None = None, claim: str | None = None) -> s
     return checker.statement(with_instance=instance is not None)
 
 
-def main(arguments: list[str]) -> int:
+def main(arguments: list[str], check: Callable[[str, str | None, str | None], str] = check) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")

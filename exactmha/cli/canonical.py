@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import click
 
-from exactmha.cli.options import limit_option, load_model, output_option, write_or_print
+from exactmha.cli.options import limit_option, output_option, write_or_print
+from exactmha.cli.transformer import canonical_text, load_any
+from exactmha.cli.transformer import compare as compare_transformers
 from exactmha.limits import Limits
 
 
@@ -16,6 +18,8 @@ from exactmha.limits import Limits
 def command(instance: str, compare: str | None, output: str | None, limits: Limits) -> int:
     """Write the canonical form of INSTANCE: heads with equal W merged, zero sums discarded.
 
+    For a Transformer, neurons on one line are merged too, and it is written with the fewest neurons.
+
     With --compare, decide exactly whether two instances agree on all sequences of length 1, of length at most 2, and
     on all; exit status 0 when they are one function, 1 when they are not.
     """
@@ -25,8 +29,14 @@ def command(instance: str, compare: str | None, output: str | None, limits: Limi
 
     from exactmha.cli.report import explain_canonical
     from exactmha.instance import to_text
+    from exactmha.transformer.model import Transformer
 
-    model = load_model(instance, limits)
+    model = load_any(instance, limits)
+    if isinstance(model, Transformer):
+        text, explanation = canonical_text(model)
+        click.echo(explanation, err=True)
+        write_or_print(text, output)
+        return 0
     found = model.canonical()
     if found.is_changed:
         click.echo(explain_canonical(found), err=True)
@@ -39,8 +49,11 @@ def _compare(instance: str, other: str, limits: Limits) -> int:
     from exactmha.errors import InputError
     from exactmha.instance import over_one_field
     from exactmha.outcome import exit_status
+    from exactmha.transformer.model import Transformer
 
-    first, second = load_model(instance, limits), load_model(other, limits)
+    first, second = load_any(instance, limits), load_any(other, limits)
+    if isinstance(first, Transformer) or isinstance(second, Transformer):
+        return compare_transformers(first, second, other)
     if first.dim != second.dim:
         raise InputError(f"has another dimension than {instance}", file=other, field="dim", value=second.dim)
     both = over_one_field(first, second)

@@ -8,13 +8,16 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from exactmha.cli.options import field_option, json_option, limit_option, seed_option, write_or_print
+from exactmha.cli.certificate import write_certificate
+from exactmha.cli.options import field_option, json_option, limit_option, seed_option
 from exactmha.errors import InputError
 from exactmha.limits import Limits
 from exactmha.outcome import exit_status
 
 if TYPE_CHECKING:
     from exactmha.counterexamples.build import Counterexample
+    from exactmha.counterexamples.networks import NetworkAssumption
+    from exactmha.counterexamples.setting import Setting
 
 _SHOWN_QUERIES = 6
 
@@ -25,6 +28,7 @@ _SHOWN_QUERIES = 6
 @click.option("--dim", type=click.IntRange(1, 16), help="Dimension d.  [default: the least possible]")
 @field_option
 @seed_option
+@click.option("--transformer", is_flag=True, help="List those about Transformers instead.")
 @click.option("--smallest", is_flag=True, help="Shrink: least H, then d, then least height of the numbers.")
 @click.option("-o", "--output", help="Write the instance files and the queries into this folder.")
 @click.option("--certificate", help="Write a certificate for `exactmha check` to this file.")
@@ -36,6 +40,7 @@ def command(
     dim: int | None,
     field_name: str,
     seed: int,
+    transformer: bool,
     smallest: bool,
     output: str | None,
     certificate: str | None,
@@ -45,11 +50,25 @@ def command(
     """List what fails without each assumption, or build the exact counterexample NAME and verify it."""
     from exactmha.counterexamples import build
     from exactmha.counterexamples.catalogue import assumption
+    from exactmha.counterexamples.networks import network_assumption
     from exactmha.counterexamples.setting import Setting
 
+    if transformer and name is None:
+        click.echo(_network_catalogue(), nl=False)
+        return 0
     if name is None:
         click.echo(_catalogue(as_json=as_json), nl=False)
         return 0
+    network = network_assumption(name)
+    if network is not None:
+        if output is not None or certificate is not None:
+            raise InputError(
+                "is not available for Transformers",
+                field="--output" if certificate is None else "--certificate",
+                hint="--json prints the models",
+            )
+        setting = Setting(heads or network.least[0], dim or network.least[1], field_name, seed)
+        return _network(network, setting, limits, as_json=as_json)
     if smallest and (heads is not None or dim is not None):
         raise InputError("--smallest chooses H and d itself", field="--smallest", hint="leave out --heads and --dim")
     chosen = assumption(name)
@@ -58,7 +77,7 @@ def command(
     if output is not None:
         _write_folder(output, _files(found))
     if certificate is not None:
-        write_or_print(_certificate(found), certificate)
+        write_certificate(_certificate(found), certificate)
     click.echo(_as_json(found) if as_json else _as_text(found), nl=False)
     return exit_status(claim.outcome for claim in found.claims)
 
@@ -84,6 +103,53 @@ def _catalogue(*, as_json: bool) -> str:
     for a in CATALOGUE:
         rows.add_row(Text(a.name), Text(a.dropped), str(a.least[0]), str(a.least[1]), ", ".join(a.fields))
     return render(rows)
+
+
+def _network_catalogue() -> str:
+    from rich.text import Text
+
+    from exactmha.cli.tables import render, table
+    from exactmha.counterexamples.networks import NETWORKS
+
+    rows = table("Name", "assumption dropped", "H ≥", "d ≥", right=(2, 3))
+    for a in NETWORKS:
+        rows.add_row(Text(a.name), Text(a.dropped), str(a.least[0]), str(a.least[1]))
+    return render(rows)
+
+
+def _network(network: NetworkAssumption, setting: Setting, limits: Limits, *, as_json: bool) -> int:
+    """Build one about Transformers, and print it."""
+    from exactmha.cli.report import claim_json, claims_table, field_text
+    from exactmha.cli.tables import plain_console, text_of
+    from exactmha.cli.transformer import form_lines
+    from exactmha.transformer.instance import to_text
+
+    found = network.build(setting, limits)
+    if as_json:
+        document = {
+            "name": network.name,
+            "dropped": network.dropped,
+            "statement": found.statement,
+            "reason": found.reason,
+            "models": [json.loads(to_text(model)) for model in found.models],
+            "claims": [claim_json(claim) for claim in found.claims],
+        }
+        click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+        return exit_status(claim.outcome for claim in found.claims)
+    console = plain_console()
+    console.print(f"Dropped      {network.dropped}", soft_wrap=True)
+    console.print(f"Statement    {found.statement}", soft_wrap=True)
+    console.print(f"Reason       {found.reason}", soft_wrap=True)
+    console.print(f"Field        {field_text(setting.field)}", soft_wrap=True)
+    for number, model in enumerate(found.models, 1):
+        title, *lines = form_lines(model.canonical(), model.field)
+        console.print(f"\nModel {number}      {title.split(maxsplit=1)[1]}", soft_wrap=True)
+        for line in lines:
+            console.print(line, soft_wrap=True)
+    console.print()
+    console.print(claims_table(found.claims))
+    click.echo(text_of(console), nl=False)
+    return exit_status(claim.outcome for claim in found.claims)
 
 
 def _as_text(found: Counterexample) -> str:

@@ -7,8 +7,9 @@ from typing import TYPE_CHECKING
 
 import click
 
-from exactmha.cli.options import json_option, limit_option, load_model
+from exactmha.cli.options import json_option, limit_option
 from exactmha.cli.tokens import sequence_from
+from exactmha.cli.transformer import answer, load_any
 from exactmha.errors import InputError
 from exactmha.limits import Limits
 
@@ -28,12 +29,10 @@ _WHERE = "--tokens"
 @limit_option
 def command(instance: str, tokens: str, digits: int, as_json: bool, limits: Limits) -> None:
     """Ask the exact oracle of INSTANCE one query: exact form, and a decimal enclosure."""
-    from exactmha.attention import Attention
-
-    model = load_model(instance, limits)
+    model = load_any(instance, limits)
     sequence = read_tokens(tokens, model.dim, limits)
     try:
-        value = Attention(model, limits)(sequence)
+        value = answer(model, limits)(sequence)
     except InputError as error:
         raise error.located(field=_WHERE) from None
     exact, decimal = str(value), value.enclosure(digits).str(digits)

@@ -5,26 +5,28 @@ from __future__ import annotations
 import sys
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 import click
 
+from exactmha.cli.certificate import write_certificate
 from exactmha.cli.options import (
     field_option,
     json_option,
     limit_option,
     probability,
     seed_option,
-    write_or_print,
 )
+from exactmha.cli.transformer import instance_text, network_options, random_instance, report_json, report_text
 from exactmha.errors import InputError
+from exactmha.files import check_writable
 from exactmha.limits import Limits
 from exactmha.outcome import exit_status
 
 if TYPE_CHECKING:
     from exactmha.attention import Model
-    from exactmha.certificates.write import CertificateRecorder
     from exactmha.conditions import Grid
+    from exactmha.transformer.model import Transformer
 
 
 @click.command("verify")
@@ -34,7 +36,9 @@ if TYPE_CHECKING:
 @click.option("--dim", type=int, help="Dimension d of the random instance.  [default: 3]")
 @field_option
 @seed_option
+@network_options
 @click.option("--heads-bound", type=click.IntRange(0, 10_000), help="Tell the learner only this bound H_0 ≥ H.")
+@click.option("--lines-bound", type=click.IntRange(0, 10_000), help="Transformers: tell only this bound on the lines.")
 @click.option("--failure-bound", default="2^-40", show_default=True, help="Bound on the probability of a bad design.")
 @click.option("--grid", type=click.IntRange(2), help="Force the number of values of every token coordinate.")
 @click.option("--certificate", help="Write a certificate to this file when something was recovered.")
@@ -50,7 +54,10 @@ def command(
     dim: int | None,
     field_name: str,
     seed: int,
+    neurons: int | None,
+    width: int | None,
     heads_bound: int | None,
+    lines_bound: int | None,
     failure_bound: str,
     grid: int | None,
     certificate: str | None,
@@ -59,19 +66,18 @@ def command(
     limits: Limits,
 ) -> int:
     """Check the exact-recovery theorem on INSTANCE, or on a random instance when no file is given."""
-    from exactmha.cli import report
     from exactmha.conditions import Grid
-    from exactmha.verification import verify
+    from exactmha.transformer.model import Transformer
 
     def given(name: str) -> bool:
         return ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
 
-    chosen = [name for name in ("heads", "dim", "field_name") if given(name)]
+    random_options = any(map(given, ("heads", "dim", "field_name", "neurons", "width")))
     if instance is not None and example is not None:
         raise InputError("is a second instance", field="--example", value=example, hint="give a file or an example")
-    if chosen and (instance is not None or example is not None):
+    if random_options and (instance is not None or example is not None):
         raise InputError(
-            "--heads, --dim and --field describe a random instance",
+            "--heads, --dim, --field, --neurons and --width describe a random instance",
             field="--example" if instance is None else "INSTANCE",
             value=example or instance,
             hint="give one of: a file, --example, or these options",
@@ -79,53 +85,92 @@ def command(
     if grid is not None and given("failure_bound"):
         raise InputError("decides the grid that --grid forces", field="--failure-bound", hint="give one of the two")
     shape = (3 if heads is None else heads, 3 if dim is None else dim, field_name, seed)
-    model, source, design = _instance(instance, example, shape, limits)
-    recorder = _recorder(certificate, instance)
-    with _progress() as progress:
-        result = verify(
-            model,
-            heads_bound=heads_bound,
-            failure_bound=probability(failure_bound, limits),
-            grid=Grid(grid, grid) if grid else design,
-            seed=seed,
-            redraw=not no_redraw,
-            limits=limits,
-            progress=progress,
-            recorder=recorder,
+    model, source, design = _instance(instance, example, shape, (neurons, width), limits)
+    if certificate is not None:
+        check_writable(certificate, *([instance] if instance else []))  # before the long run, not after it
+    settings: dict[str, Any] = {
+        "heads_bound": heads_bound,
+        "failure_bound": probability(failure_bound, limits),
+        "grid": Grid(grid, grid) if grid else design,
+        "seed": seed,
+        "limits": limits,
+    }
+    if isinstance(model, Transformer):
+        if no_redraw:
+            raise InputError("is not for Transformers", field="--no-redraw", hint="leave it out")
+        return _verify_transformer(model, source, certificate, as_json, {**settings, "lines_bound": lines_bound})
+    if lines_bound is not None:
+        raise InputError(
+            "is for Transformers only", field="--lines-bound", value=lines_bound, hint="give --neurons too"
         )
-    if recorder is not None and result.recovery is not None:
-        write_or_print(recorder.text(result.recovery, model.field, source), certificate)
-    elif recorder is not None:
+    return _verify_attention(model, source, certificate, as_json, {**settings, "redraw": not no_redraw})
+
+
+def _verify_attention(
+    model: Model,
+    source: bytes,
+    certificate: str | None,
+    as_json: bool,
+    settings: dict[str, Any],
+) -> int:
+    """Verify a multi-head attention layer, print the report, and write the certificate."""
+    from exactmha.certificates.write import CertificateRecorder
+    from exactmha.cli import report
+    from exactmha.verification import verify
+
+    recorder = CertificateRecorder() if certificate is not None else None
+    with _progress() as progress:
+        result = verify(model, **settings, progress=progress, recorder=recorder)
+    if certificate and recorder and result.recovery:
+        write_certificate(recorder.text(result.recovery, model.field, source), certificate)
+    elif certificate:
         click.echo("nothing was recovered, so no certificate was written", err=True)
     click.echo(report.as_json(result) if as_json else report.as_text(result), nl=False)
     return exit_status(claim.outcome for claim in result.claims)
 
 
+def _verify_transformer(
+    model: Transformer,
+    source: bytes,
+    certificate: str | None,
+    as_json: bool,
+    settings: dict[str, Any],
+) -> int:
+    """Verify a Transformer: the same claims, and those of its network."""
+    from exactmha.certificates.write import CertificateRecorder
+    from exactmha.transformer.certificate import certificate_text
+    from exactmha.transformer.verification import verify_transformer
+
+    recorder = CertificateRecorder() if certificate is not None else None
+    with _progress() as progress:
+        result = verify_transformer(model, **settings, recorder=recorder, progress=progress)
+    text = certificate_text(result, recorder, source) if recorder else None
+    if certificate and text is not None:
+        write_certificate(text, certificate)
+    elif certificate:
+        click.echo("no certificate was written: F1 or F3 is not known to hold", err=True)
+    click.echo(report_json(result) if as_json else report_text(result), nl=False)
+    return exit_status(claim.outcome for claim in result.claims)
+
+
 def _instance(
-    path: str | None, example: str | None, shape: tuple[int, int, str, int], limits: Limits
-) -> tuple[Model, bytes, Grid | None]:
+    path: str | None,
+    example: str | None,
+    shape: tuple[int, int, str, int],
+    network: tuple[int | None, int | None],
+    limits: Limits,
+) -> tuple[Model | Transformer, bytes, Grid | None]:
     """Return the model, the bytes of its instance file, and the grid that an example asks for."""
-    from exactmha.instance import load_with_source, to_text
     from exactmha.random_instance import example as find_example
-    from exactmha.random_instance import random_model
+    from exactmha.transformer.instance import load_with_source
 
     if path is not None:
         return *load_with_source(path, limits), None
     if example is not None:
         found = find_example(example)
-        return found.model, to_text(found.model).encode(), found.grid
-    model = random_model(*shape, limits)
-    return model, to_text(model).encode(), None
-
-
-def _recorder(certificate: str | None, instance: str | None) -> CertificateRecorder | None:
-    if certificate is None:
-        return None
-    from exactmha.certificates.write import CertificateRecorder
-    from exactmha.files import check_writable
-
-    check_writable(certificate, *([instance] if instance else []))  # before the long run, not after it
-    return CertificateRecorder()
+        return found.model, instance_text(found.model).encode(), found.grid
+    model = random_instance(shape, *network, limits)
+    return model, instance_text(model).encode(), None
 
 
 @contextmanager

@@ -127,6 +127,7 @@ def learn(
     seed: int = 0,
     failure_bound: Fraction = DEFAULT_FAILURE_BOUND,
     grid: Grid | None = None,
+    design: Design | None = None,
     redraw: bool = True,
     first_place: int = 0,
     recorder: Recorder | None = None,
@@ -140,8 +141,9 @@ def learn(
     when only that is known), plus those of re-drawn tokens, which are counted apart.
 
     Give exactly one of `heads` (H, the number of canonical heads) and `heads_bound` (H_0 ≥ H).
-    `first_place` shifts the public list of places; `progress` is called with the queries asked so far,
-    `on_redraw` with every re-draw as it happens; `clock` measures stages, for benchmarks.
+    `design` draws the tokens in another way than uniformly from `grid`; `first_place` shifts the public list of
+    places; `progress` is called with the queries asked so far, `on_redraw` with every re-draw as it happens; `clock`
+    measures stages, for benchmarks.
 
     Raises `ConditionFailed` when C1–C4 fail and `redraw` is off (or re-drawing does not help),
     `InconsistentAnswers` when the answers are proved not to come from such a model, `NoInterpolant`
@@ -155,7 +157,7 @@ def learn(
     if failure_bound <= 0:
         raise InputError("must be positive", field="failure_bound", value=failure_bound)
     chosen = grid or default_grid(oracle.field, told, oracle.dim, failure_bound)
-    design, separator = Design(seed, oracle.dim, chosen), Separator(oracle.field, first_place, clock)
+    design, separator = design or Design(seed, oracle.dim, chosen), Separator(oracle.field, first_place, clock)
     run = _Run(oracle, told, heads is None, design, separator, redraw, recorder, progress, on_redraw)
     for restarts in range(MOST_RESTARTS + 1):
         try:

@@ -235,7 +235,7 @@ def test_small_grids_report_what_was_drawn_again(capsys: Output) -> None:
     assert result["queries_total"] > 29
     out = printed(capsys, *options)
     wasted = result["queries_total"] - 29
-    assert re.search(rf"^.*\b{result['redraws']}\b.*\b{wasted} queries .*spent apart$", out, flags=re.MULTILINE)
+    assert re.search(rf"^.*\b{result['bad_draws']}\b.*\b{wasted} queries .*spent apart$", out, flags=re.MULTILINE)
     for redraw in result["bad_draw_details"][:3]:
         assert f"  {redraw['token']}: {' or '.join(redraw['conditions'])} fails in {redraw['profile']}: " in out
 
