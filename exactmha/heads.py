@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from flint import fmpq
 
-from exactmha.fields.interface import Scalar, added
+from exactmha.fields.interface import Scalar, added, negated
 
 Matrix = tuple[tuple[fmpq, ...], ...]
 
@@ -78,3 +78,9 @@ def canonical(heads: Iterable[Head]) -> Canonical:
 def matrix(rows: Sequence[Sequence[fmpq]]) -> Matrix:
     """Return an immutable matrix."""
     return tuple(tuple(row) for row in rows)
+
+
+def opposite(head: Head, *, opposite_v: bool = False) -> Head:
+    """Return (−W, v), or (−W, −v)."""
+    W = tuple(tuple(tuple(-x for x in row) for row in unit) for unit in head.W)
+    return Head(W, negated(head.v) if opposite_v else head.v)

@@ -73,3 +73,8 @@ def exit_status(outcomes: Iterable[Outcome]) -> int:
     return {Outcome.HOLDS: EXIT_HOLDS, Outcome.FAILS: EXIT_FAILS, Outcome.UNDECIDED: EXIT_UNDECIDED}[
         Outcome.every(outcomes)
     ]
+
+
+def counted(count: int, noun: str) -> str:
+    """Return "1 head", "2 heads"; of a noun with a plural in -s."""
+    return f"{count} {noun}{'s' * (count != 1)}"

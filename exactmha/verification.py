@@ -15,7 +15,7 @@ from exactmha.fields.interface import Value, dot
 from exactmha.heads import Canonical, Head
 from exactmha.limits import DEFAULT_LIMITS, Limits
 from exactmha.oracle import Oracle
-from exactmha.outcome import Claim, Evidence, Outcome
+from exactmha.outcome import Claim, Evidence, Outcome, counted
 from exactmha.randomness import Stream
 from exactmha.recover.design import (
     DEFAULT_FAILURE_BOUND,
@@ -263,7 +263,9 @@ class _Run:
 
     def _uniqueness(self, rows: tuple[ConditionRow, ...]) -> Claim:
         heads = self.told if self.recovery is None else self.recovery.head_count
-        statement = f"no other model with at most {heads} canonical heads gives these {self._answers()} answers"
+        statement = (
+            f"no other model with at most {counted(heads, 'canonical head')} gives these {self._answers()} answers"
+        )
         if self.recovery is None:
             return Claim("uniqueness", statement, Outcome.UNDECIDED, Evidence.CERTIFIED, "the run did not finish")
         outcome = Outcome.every(row.outcome for row in rows)

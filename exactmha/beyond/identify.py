@@ -16,7 +16,7 @@ from flint import fmpq_mat
 from exactmha.attention import Model
 from exactmha.beyond.blind import Direction, null_vector
 from exactmha.beyond.families import Family, find_family
-from exactmha.beyond.jacobian import Jacobian
+from exactmha.beyond.jacobian import Jacobian, Query
 from exactmha.errors import Undecided
 from exactmha.limits import DEFAULT_LIMITS, Limits
 from exactmha.outcome import Outcome
@@ -36,7 +36,7 @@ class Identification:
     """H(d² + d)"""
     queries: int
     effective: int
-    """numbers of which all answers are continuous functions: different queries, those of one token by their rank"""
+    """numbers of which all answers are continuous functions, see `effective_queries`"""
     rank: int
     """proved lower bound of the rank of the Jacobian"""
     full_rank: Outcome
@@ -96,9 +96,13 @@ def identify(model: Model, sequences: Sequence[Sequence[Token]], limits: Limits 
 def effective_queries(jacobian: Jacobian) -> int:
     """Return a number m such that all answers are continuous functions of m of them.
 
-    Sequences with one normal form count once; those of one repeated token x have the answer s·x and count by rank.
+    Sequences with one normal form count once, and so do X and −X, since f(−X) = −f(X); those of one repeated token x
+    have the answer s·x and count by rank.
     """
-    queries = set(jacobian.queries)
+    queries: set[Query] = set()
+    for query in jacobian.queries:
+        if query.opposite not in queries:
+            queries.add(query)
     singles = [query.last for query in queries if query.is_single]
     rank = int(fmpq_mat(len(singles), jacobian.dim, [x for x_n in singles for x in x_n]).rank()) if singles else 0
     return len(queries) - len(singles) + rank

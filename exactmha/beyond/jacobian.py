@@ -55,6 +55,14 @@ class Query:
         """True when there are at most two different tokens, equally often: as good as length ≤ 2."""
         return len(self.shifts) <= 2 and max(self.counts) == 1
 
+    @property
+    def opposite(self) -> Query:
+        """Every token negated: the weights are the same and the answer changes its sign."""
+        first, *others = zip(self.shifts, self.counts, strict=True)
+        moved = sorted((_negated(shift), count) for shift, count in others)
+        shifts, counts = zip(first, *moved, strict=True)
+        return Query(_negated(self.last), shifts, counts)
+
 
 def normal_form(sequence: Sequence[Token], dim: int) -> Query:
     """Return the normal form of a token sequence; raises `InputError` for an empty one or a wrong dimension."""
@@ -72,6 +80,10 @@ def normal_form(sequence: Sequence[Token], dim: int) -> Query:
     first, *others = occurrences
     shifts = (first, *sorted(others))
     return Query(last, shifts, tuple(occurrences[shift] // common for shift in shifts))
+
+
+def _negated(point: Point) -> Point:
+    return tuple(-x for x in point)
 
 
 @dataclass(frozen=True, slots=True)

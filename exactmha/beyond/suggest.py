@@ -14,6 +14,7 @@ from exactmha.attention import Model
 from exactmha.beyond.blind import independent_rows
 from exactmha.beyond.jacobian import Jacobian
 from exactmha.errors import BadPlace
+from exactmha.heads import opposite
 from exactmha.limits import DEFAULT_LIMITS, Limits
 from exactmha.random_instance import random_model
 from exactmha.randomness import Stream
@@ -124,10 +125,20 @@ def rows(heads: Sequence[int], dims: Sequence[int], seed: int = 0, limits: Limit
     result = []
     for H in heads:
         for d in dims:
-            model = random_model(H, d, "exponential", seed, limits)
+            model = _without_opposites(H, d, seed, limits)
             reached = tuple((length, suggest(model, length, seed, limits=limits).rank) for length in lengths(H))
             result.append(Row(H, d, reached))
     return result
+
+
+def _without_opposites(heads: int, dim: int, seed: int, limits: Limits) -> Model:
+    """Return the first random model, by its seed, with W_g ≠ −W_h for all g and h: length 2 sees such heads as one."""
+    while True:
+        model = random_model(heads, dim, "exponential", seed, limits)
+        found = {head.W for head in model.heads}
+        if not any(opposite(head).W in found for head in model.heads):
+            return model
+        seed += 1
 
 
 def plot(table: Sequence[Row], path: str) -> None:

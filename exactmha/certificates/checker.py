@@ -1196,6 +1196,8 @@ class CounterexampleChecker:
             rests.append("proofs/canonical-uniqueness")
         if self.agree:
             lines.append(f"PROVED: the two models give exactly the same answer to each of {counted(self.agree)}.")
+        elif self.canonical == "different":
+            lines.append("NOT PROVED: that any answers are equal or close; this file lists no such queries.")
         if self.differ:
             lines.append(f"PROVED: the two models give different answers to each of {counted(self.differ)}.")
         if self.terms is not None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Iterator
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -11,15 +12,16 @@ import click
 from exactmha.cli.certificate import write_certificate
 from exactmha.cli.options import field_option, json_option, limit_option, seed_option
 from exactmha.errors import InputError
+from exactmha.field_names import FIELD_NAMES
 from exactmha.limits import Limits
-from exactmha.outcome import exit_status
+from exactmha.outcome import counted, exit_status
 
 if TYPE_CHECKING:
     from exactmha.counterexamples.build import Counterexample
-    from exactmha.counterexamples.networks import NetworkAssumption
     from exactmha.counterexamples.setting import Setting
 
 _SHOWN_QUERIES = 6
+_OPTIONS = ("heads", "dim", "field_name", "seed", "smallest", "output", "certificate")
 
 
 @click.command("counterexample")
@@ -28,19 +30,19 @@ _SHOWN_QUERIES = 6
 @click.option("--dim", type=click.IntRange(1, 16), help="Dimension d.  [default: the least possible]")
 @field_option
 @seed_option
-@click.option("--transformer", is_flag=True, help="List those about Transformers instead.")
-@click.option("--smallest", is_flag=True, help="Shrink: least H, then d, then least height of the numbers.")
-@click.option("-o", "--output", help="Write the instance files and the queries into this folder.")
+@click.option("--smallest", is_flag=True, help="Least H, then d, then numbers drawn from −1..1, −2..2, ….")
+@click.option("-o", "--output", help="Write the instance files and the queries into this new folder.")
 @click.option("--certificate", help="Write a certificate for `exactmha check` to this file.")
 @json_option
 @limit_option
+@click.pass_context
 def command(
+    ctx: click.Context,
     name: str | None,
     heads: int | None,
     dim: int | None,
     field_name: str,
     seed: int,
-    transformer: bool,
     smallest: bool,
     output: str | None,
     certificate: str | None,
@@ -48,111 +50,77 @@ def command(
     limits: Limits,
 ) -> int:
     """List what fails without each assumption, or build the exact counterexample NAME and verify it."""
-    from exactmha.counterexamples import build
+    from exactmha.cli.transformer import network_example
+    from exactmha.counterexamples.build import build
+    from exactmha.counterexamples.build import smallest as smallest_one
     from exactmha.counterexamples.catalogue import assumption
     from exactmha.counterexamples.networks import network_assumption
     from exactmha.counterexamples.setting import Setting
 
-    if transformer and name is None:
-        click.echo(_network_catalogue(), nl=False)
-        return 0
+    given = [o for o in _OPTIONS if ctx.get_parameter_source(o) is not click.core.ParameterSource.DEFAULT]
     if name is None:
+        if given:
+            hint = "exactmha counterexample lists the names"
+            raise InputError("is needed with these options", field="NAME", hint=hint)
         click.echo(_catalogue(as_json=as_json), nl=False)
         return 0
-    network = network_assumption(name)
-    if network is not None:
-        if output is not None or certificate is not None:
-            raise InputError(
-                "is not available for Transformers",
-                field="--output" if certificate is None else "--certificate",
-                hint="--json prints the models",
-            )
-        setting = Setting(heads or network.least[0], dim or network.least[1], field_name, seed)
-        return _network(network, setting, limits, as_json=as_json)
     if smallest and (heads is not None or dim is not None):
         raise InputError("--smallest chooses H and d itself", field="--smallest", hint="leave out --heads and --dim")
-    chosen = assumption(name)
-    setting = Setting(heads or chosen.least[0], dim or chosen.least[1], field_name, seed)
-    found = build.smallest(chosen, setting, limits) if smallest else build.build(chosen, setting, limits)
+    network = network_assumption(name)
+    if network is not None:
+        _check_network_options(name, given)
+        setting = Setting(heads or network.least[0], dim or network.least[1], field_name, seed)
+        return network_example(network, setting, limits, as_json=as_json)
+    dropped = assumption(name)
+    if "field_name" not in given and field_name not in dropped.fields:
+        field_name = dropped.fields[0]
+    setting = Setting(heads or dropped.least[0], dim or dropped.least[1], field_name, seed)
+    found = (smallest_one if smallest else build)(dropped, setting, limits)
     if output is not None:
         _write_folder(output, _files(found))
     if certificate is not None:
         write_certificate(_certificate(found), certificate)
-    click.echo(_as_json(found) if as_json else _as_text(found), nl=False)
+    click.echo(_as_json(found) if as_json else _as_text(found, seed), nl=False)
     return exit_status(claim.outcome for claim in found.claims)
+
+
+def _check_network_options(name: str, given: list[str]) -> None:
+    for option in ("smallest", "output", "certificate"):
+        if option in given:
+            hint = "--json prints the models"
+            raise InputError("is not available for Transformers", field=f"--{option}", value=name, hint=hint)
 
 
 def _catalogue(*, as_json: bool) -> str:
     from rich.text import Text
 
     from exactmha.cli.tables import render, table
-    from exactmha.counterexamples.catalogue import CATALOGUE
 
     if as_json:
         listed = [
-            {
-                "name": a.name,
-                "dropped": a.dropped,
-                "least": {"heads": a.least[0], "dim": a.least[1]},
-                "fields": a.fields,
-            }
-            for a in CATALOGUE
+            {"name": name, "dropped": dropped, "least": {"heads": heads, "dim": dim}, "fields": fields}
+            for name, dropped, (heads, dim), fields in _entries()
         ]
         return json.dumps(listed, indent=1, ensure_ascii=False) + "\n"
     rows = table("Name", "assumption dropped", "H ≥", "d ≥", "fields", right=(2, 3))
-    for a in CATALOGUE:
-        rows.add_row(Text(a.name), Text(a.dropped), str(a.least[0]), str(a.least[1]), ", ".join(a.fields))
+    for name, dropped, (heads, dim), fields in _entries():
+        shown = "all" if fields == FIELD_NAMES else ", ".join(fields)
+        rows.add_row(Text(name), Text(dropped), str(heads), str(dim), shown)
     return render(rows)
 
 
-def _network_catalogue() -> str:
-    from rich.text import Text
-
-    from exactmha.cli.tables import render, table
+def _entries() -> Iterator[tuple[str, str, tuple[int, int], tuple[str, ...]]]:
+    """Yield (name, what is dropped, the least H and d, the fields), those about Transformers last."""
+    from exactmha.counterexamples.catalogue import CATALOGUE
     from exactmha.counterexamples.networks import NETWORKS
 
-    rows = table("Name", "assumption dropped", "H ≥", "d ≥", right=(2, 3))
-    for a in NETWORKS:
-        rows.add_row(Text(a.name), Text(a.dropped), str(a.least[0]), str(a.least[1]))
-    return render(rows)
+    for each in CATALOGUE:
+        yield each.name, each.dropped, each.least, each.fields
+    for network in NETWORKS:
+        yield network.name, f"Transformers: {network.dropped}", network.least, FIELD_NAMES
 
 
-def _network(network: NetworkAssumption, setting: Setting, limits: Limits, *, as_json: bool) -> int:
-    """Build one about Transformers, and print it."""
-    from exactmha.cli.report import claim_json, claims_table, field_text
-    from exactmha.cli.tables import plain_console, text_of
-    from exactmha.cli.transformer import form_lines
-    from exactmha.transformer.instance import to_text
-
-    found = network.build(setting, limits)
-    if as_json:
-        document = {
-            "name": network.name,
-            "dropped": network.dropped,
-            "statement": found.statement,
-            "reason": found.reason,
-            "models": [json.loads(to_text(model)) for model in found.models],
-            "claims": [claim_json(claim) for claim in found.claims],
-        }
-        click.echo(json.dumps(document, indent=1, ensure_ascii=False))
-        return exit_status(claim.outcome for claim in found.claims)
-    console = plain_console()
-    console.print(f"Dropped      {network.dropped}", soft_wrap=True)
-    console.print(f"Statement    {found.statement}", soft_wrap=True)
-    console.print(f"Reason       {found.reason}", soft_wrap=True)
-    console.print(f"Field        {field_text(setting.field)}", soft_wrap=True)
-    for number, model in enumerate(found.models, 1):
-        title, *lines = form_lines(model.canonical(), model.field)
-        console.print(f"\nModel {number}      {title.split(maxsplit=1)[1]}", soft_wrap=True)
-        for line in lines:
-            console.print(line, soft_wrap=True)
-    console.print()
-    console.print(claims_table(found.claims))
-    click.echo(text_of(console), nl=False)
-    return exit_status(claim.outcome for claim in found.claims)
-
-
-def _as_text(found: Counterexample) -> str:
+def _as_text(found: Counterexample, asked: int) -> str:
     from rich.text import Text
 
     from exactmha.cli.report import claims_table, field_text, model_lines, query_text
@@ -164,11 +132,9 @@ def _as_text(found: Counterexample) -> str:
     console.print(f"Statement    {built.statement}", soft_wrap=True)
     console.print(f"Reason       {built.reason}", soft_wrap=True)
     console.print(f"Field        {field_text(built.models[0].field)}", soft_wrap=True)
-    console.print(
-        f"Size         H = {setting.heads}, d = {setting.dim}; seed {setting.seed}, numbers up to {setting.height}"
-    )
+    console.print(f"Size         H = {setting.heads}, d = {setting.dim}; {_drawn(setting, asked)}")
     for number, model in enumerate(built.models, 1):
-        console.print(f"\nModel {number}      {len(model.heads)} head{'s' * (len(model.heads) != 1)}")
+        console.print(f"\nModel {number}      {counted(len(model.heads), 'head')}")
         for line in model_lines(model):
             console.print(line, soft_wrap=True)
     console.print()
@@ -184,9 +150,18 @@ def _as_text(found: Counterexample) -> str:
     return text_of(console)
 
 
+def _drawn(setting: Setting, asked: int) -> str:
+    """Say which seed was used; the one asked for may have drawn numbers that do not do."""
+    return f"seed {setting.seed}{'' if setting.seed == asked else f', the first from {asked} on that will do'}"
+
+
 def _query_lists(found: Counterexample) -> dict[str, Any]:
     built = found.construction
-    lists = {"Queries on which they agree": built.agree, "Query on which they differ": built.differ}
+    lists = {
+        "Queries on which they agree": built.agree,
+        "Queries on which they are close": built.close,
+        "Query on which they differ": built.differ,
+    }
     if built.no_profile:
         lists["What the layer sees at k = 0, 1, …"] = built.no_profile[1]
     return {title: queries for title, queries in lists.items() if queries}
@@ -220,6 +195,7 @@ def _queries_json(found: Counterexample) -> dict[str, Any]:
 
     return {
         "agree": listed(built.agree),
+        "close": listed(built.close),
         "differ": listed(built.differ),
         "no_profile": None
         if built.no_profile is None
@@ -228,11 +204,18 @@ def _queries_json(found: Counterexample) -> dict[str, Any]:
 
 
 def _files(found: Counterexample) -> dict[str, str]:
-    """Return the instance files, and the queries as runs [token, count]."""
+    """Return the instance files, and one file for each kind of queries, in the format of `identify --queries`."""
+    from exactmha.cli.tokens import sequences_text
     from exactmha.instance import to_text
 
-    files = {f"model-{i}.json": to_text(model) for i, model in enumerate(found.construction.models, 1)}
-    files["queries.json"] = json.dumps(_queries_json(found)) + "\n"
+    built = found.construction
+    files = {f"model-{i}.json": to_text(model) for i, model in enumerate(built.models, 1)}
+    no_profile = built.no_profile[1] if built.no_profile else ()
+    kinds = {"agree": built.agree, "close": built.close, "differ": built.differ, "no-profile": no_profile}
+    for name, queries in kinds.items():
+        if queries:
+            sequences = ([token for token, count in query.runs for _ in range(count)] for query in queries)
+            files[f"{name}.json"] = sequences_text(sequences)
     return files
 
 
@@ -242,6 +225,8 @@ def _write_folder(output: str, files: dict[str, str]) -> None:
     folder = Path(output)
     try:
         folder.mkdir(exist_ok=True)
+        if any(folder.iterdir()):
+            raise InputError("is not empty", field="--output", value=output, hint="give a new folder")
     except OSError as error:
         raise InputError(f"cannot make this folder: {error.strerror}", field="--output", value=output) from None
     for file, text in files.items():

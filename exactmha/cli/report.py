@@ -17,7 +17,7 @@ from exactmha.cli.tables import plain_console, table, text_of
 from exactmha.fields import ExactField, ExponentialField, RadicalField
 from exactmha.heads import Canonical
 from exactmha.instance import head_text
-from exactmha.outcome import Claim, Outcome
+from exactmha.outcome import Claim, Outcome, counted
 from exactmha.sequences import Token, TokenSequence
 from exactmha.verification import Verification, bound_text
 
@@ -115,8 +115,8 @@ def field_text(field: ExactField) -> str:
     """Describe an exact field in one line."""
     if isinstance(field, ExponentialField):
         unit = "1" if field.radicand == 1 else f"sqrt({field.radicand})"
-        denominator = _short(str(fmpz(field.denominator)))
-        return f"exponential: K = Q(t), t = exp({unit}/{denominator}), transcendental by Lindemann–Weierstrass"
+        over = "" if field.denominator == 1 else f"/{_short(str(fmpz(field.denominator)))}"
+        return f"exponential: K = Q(t), t = exp({unit}{over}), transcendental by Lindemann–Weierstrass"
     if isinstance(field, RadicalField):
         return f"radical: K = Q({field.beta}^(1/{field.denominator})), degree {field.degree}"
     base = getattr(field, "base", ())
@@ -126,7 +126,7 @@ def field_text(field: ExactField) -> str:
 def _instance(result: Verification, console: Console) -> None:
     heads, told = len(result.canonical.heads), result.told
     known = f"the learner is told only H ≤ {told}" if result.is_bound else "the learner is told H"
-    console.print(f"Instance     H = {heads} canonical heads, d = {result.model.dim}; {known}")
+    console.print(f"Instance     H = {counted(heads, 'canonical head')}, d = {result.model.dim}; {known}")
     console.print(f"Field        {field_text(result.model.field)}", soft_wrap=True)
     if result.canonical.is_changed:
         console.print(explain_canonical(result.canonical), soft_wrap=True)

@@ -18,6 +18,7 @@ from exactmha.approximate.run import CertifiedRun
 from exactmha.approximate.stability import Stability, ratio
 from exactmha.cli.report import MARK, claim_json, claims_table, field_text
 from exactmha.cli.tables import plain_console, table, text_of
+from exactmha.outcome import counted
 from exactmha.recover.design import expected_queries
 from exactmha.sequences import Token
 
@@ -137,7 +138,7 @@ def _decimal(x: int | fmpq) -> str:
 def _instance(result: Stability, console: Console) -> None:
     model, chosen = result.model, result.chosen
     heads = len(model.canonical().heads)
-    console.print(f"Instance     H = {heads} canonical heads, d = {model.dim}; the learner is told H")
+    console.print(f"Instance     H = {counted(heads, 'canonical head')}, d = {model.dim}; the learner is told H")
     console.print(f"Field        {field_text(model.field)}", soft_wrap=True)
     queries = expected_queries(heads, model.dim)
     best = "" if chosen.draws == 1 else f", the best of {chosen.draws}"

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from exactmha.attention import Model
+    from exactmha.counterexamples.networks import NetworkAssumption
+    from exactmha.counterexamples.setting import Setting
     from exactmha.fields import ExactField
     from exactmha.fields.values import ExactValue
     from exactmha.sequences import Token
@@ -271,3 +273,40 @@ def _form_json(form: CanonicalForm, field: ExactField) -> dict[str, Any]:
         "linear": [[str(x) for x in block] for block in form.linear],
         "lines": [{"kappa": str(line.kappa), "nu": [[str(x) for x in b] for b in line.nu]} for line in form.lines],
     }
+
+
+# --- counterexamples -------------------------------------------------------------------------------
+
+
+def network_example(network: NetworkAssumption, setting: Setting, limits: Limits, *, as_json: bool) -> int:
+    """Build one about Transformers, and print it."""
+    from exactmha.cli.report import claim_json, claims_table, field_text
+    from exactmha.cli.tables import plain_console, text_of
+    from exactmha.transformer.instance import to_text
+
+    found = network.build(setting, limits)
+    if as_json:
+        document = {
+            "name": network.name,
+            "dropped": network.dropped,
+            "statement": found.statement,
+            "reason": found.reason,
+            "models": [json.loads(to_text(model)) for model in found.models],
+            "claims": [claim_json(claim) for claim in found.claims],
+        }
+        click.echo(json.dumps(document, indent=1, ensure_ascii=False))
+        return exit_status(claim.outcome for claim in found.claims)
+    console = plain_console()
+    console.print(f"Dropped      {network.dropped}", soft_wrap=True)
+    console.print(f"Statement    {found.statement}", soft_wrap=True)
+    console.print(f"Reason       {found.reason}", soft_wrap=True)
+    console.print(f"Field        {field_text(setting.field)}", soft_wrap=True)
+    for number, model in enumerate(found.models, 1):
+        title, *lines = form_lines(model.canonical(), model.field)
+        console.print(f"\nModel {number}      {title.split(maxsplit=1)[1]}", soft_wrap=True)
+        for line in lines:
+            console.print(line, soft_wrap=True)
+    console.print()
+    console.print(claims_table(found.claims))
+    click.echo(text_of(console), nl=False)
+    return exit_status(claim.outcome for claim in found.claims)

@@ -23,6 +23,8 @@ _DRAWS = 60
 _HEIGHTS = 6
 """Heights tried for the smallest example."""
 _SEARCHED = 200
+_COMPARED = 16
+_SHOWN_DIGITS = 3
 
 
 @dataclass(frozen=True)
@@ -38,11 +40,13 @@ class Construction:
     statement: str
     reason: str
     agree: Sequence[TokenSequence] = ()
+    close: Sequence[TokenSequence] = ()
+    """queries whose answers are close together, or rounded alike, in a claim of `more`"""
     differ: Sequence[TokenSequence] = ()
     same: bool = False
     no_profile: tuple[int, Sequence[TokenSequence]] | None = None
     more: Sequence[Claim] = field(default_factory=tuple)
-    """claims that the builder has verified itself"""
+    """claims that the builder has decided itself"""
 
 
 @dataclass(frozen=True)
@@ -127,6 +131,8 @@ def _drawn(assumption: Assumption, setting: Setting, limits: Limits) -> Iterator
 
 def _examined(assumption: Assumption, setting: Setting, limits: Limits) -> Counterexample:
     built = assumption.construct(setting)
+    if not built.same and any(model.canonical().is_changed for model in built.models):
+        raise Degenerate("heads merge or vanish")
     answer = [Attention(model, limits) for model in built.models]
     if not built.same and not built.differ and len(answer) == 2:
         built = replace(built, differ=(_difference(setting, answer[0], answer[1]),))
@@ -135,13 +141,19 @@ def _examined(assumption: Assumption, setting: Setting, limits: Limits) -> Count
 
 
 def _difference(setting: Setting, first: Attention, second: Attention) -> TokenSequence:
-    """Find a short query on which the answers differ."""
+    """Find a short query on which the answers differ: of a few, the one where they differ most."""
     for length in range(1, 5):
+        found: list[tuple[float, int, TokenSequence]] = []
         for _ in range(_SEARCHED // length):
             drawn: list[Token] = [setting.vector() for _ in range(length)]
             query = TokenSequence([(token, 1) for token in drawn])
-            if first(query).equals(second(query)) is Outcome.FAILS:
-                return query
+            difference = first(query) - second(query)
+            if difference.is_zero() is Outcome.FAILS:
+                found.append((float(abs(difference.enclosure(_SHOWN_DIGITS))), len(found), query))
+            if len(found) == _COMPARED:
+                break
+        if found:
+            return max(found)[2]
     raise Degenerate("no query was found on which the models differ")
 
 
@@ -152,13 +164,15 @@ def _agreement(built: Construction, answer: Sequence[Attention]) -> Iterator[Cla
         statement = f"both models give exactly the same answer to each of the {len(built.agree)} listed queries"
         yield Claim("agree", statement, outcome, Evidence.CERTIFIED, f"exact evaluation; lengths up to {longest}")
     for query in built.differ:
-        outcome = _opposite(answer[0](query).equals(answer[1](query)))
+        difference = answer[0](query) - answer[1](query)
+        outcome = _opposite(difference.is_zero())
         statement = f"they differ on a query of length {len(query)}"
-        yield Claim("differ", statement, outcome, Evidence.CERTIFIED, "exact evaluation")
+        size = "" if outcome is not Outcome.HOLDS else f"; the difference is about {_short(difference)}"
+        yield Claim("differ", statement, outcome, Evidence.CERTIFIED, f"exact evaluation{size}")
     if len(built.models) == 2:
         equal = equivalent(*built.models)
         if built.same:
-            statement, outcome = "they never differ: their canonical forms are equal", equal
+            statement, outcome = "they are one function: their canonical forms are equal", equal
         else:
             statement, outcome = "they are different functions: their canonical forms differ", _opposite(equal)
         yield Claim("canonical", statement, outcome, Evidence.CERTIFIED, "proofs/canonical-uniqueness")
@@ -167,8 +181,8 @@ def _agreement(built: Construction, answer: Sequence[Attention]) -> Iterator[Cla
         field = built.models[0].field
         outcome = Outcome.of(_is_no_profile([answer[0](query) for query in queries], field.place(0, 1)))
         statement = (
-            f"the {len(queries)} answers at k = 0..{len(queries) - 1} are those of no function (P) with at "
-            f"most {terms} terms"
+            f"the {len(queries)} answers at k = 0..{len(queries) - 1} are those of no function of form (P) with "
+            f"{terms} or fewer terms"
         )
         if outcome is Outcome.FAILS:
             raise Degenerate("the Loewner matrix is singular modulo p")
@@ -179,6 +193,10 @@ def _agreement(built: Construction, answer: Sequence[Attention]) -> Iterator[Cla
             Evidence.CERTIFIED,
             "the Loewner determinant is not 0 (proofs/loewner-rank)",
         )
+
+
+def _short(value: ExactValue) -> str:
+    return str(value.enclosure(_SHOWN_DIGITS).str(_SHOWN_DIGITS, radius=False))
 
 
 def _is_no_profile(values: Sequence[ExactValue], place: Place) -> bool:

@@ -11,8 +11,8 @@ from exactmha.attention import Model
 from exactmha.counterexamples.build import Construction
 from exactmha.counterexamples.setting import Degenerate, Setting
 from exactmha.errors import InputError
-from exactmha.fields.interface import Scalar, added, negated
-from exactmha.heads import Head, canonical
+from exactmha.fields.interface import Scalar, added
+from exactmha.heads import Head, canonical, opposite
 from exactmha.outcome import Claim, Evidence, Outcome
 from exactmha.sequences import TokenSequence
 
@@ -62,12 +62,6 @@ def _positive(head: Head) -> Head:
 
 def _entries(head: Head) -> Iterable[fmpq]:
     return [x for unit in head.W for row in unit for x in row]
-
-
-def opposite(head: Head, *, opposite_v: bool = False) -> Head:
-    """Return (−W, v), or (−W, −v)."""
-    W = tuple(tuple(tuple(-x for x in row) for row in unit) for unit in head.W)
-    return Head(W, negated(head.v) if opposite_v else head.v)
 
 
 def short_sequences(setting: Setting) -> Construction:

@@ -6,12 +6,13 @@ from collections.abc import Callable, Sequence
 
 from exactmha.attention import Attention, Model
 from exactmha.counterexamples.build import Construction
-from exactmha.counterexamples.setting import Degenerate, Setting, learner_queries, logits_from
+from exactmha.counterexamples.learner import same_recovery
+from exactmha.counterexamples.setting import Degenerate, Setting, learner_queries, logits_from, orthogonal
 from exactmha.errors import ExactMHAError
 from exactmha.fields.interface import Scalar
 from exactmha.heads import Head
 from exactmha.oracle import Oracle
-from exactmha.outcome import Claim, Evidence, Outcome
+from exactmha.outcome import Claim, Evidence, Outcome, counted
 from exactmha.recover.assemble import readout
 from exactmha.recover.learn import learn
 
@@ -20,25 +21,29 @@ Logits = list[list[list[int]]]
 
 
 def no_matching(setting: Setting) -> Construction:
-    """v_1 = v_2, and L_1, L_2 differ in two entries or more, one of which is swapped between them.
+    """v_1 = v_2 and W, W + Z + x yᵀ against W + x yᵀ, W + Z, where x yᵀ shows in (b_d, u_d) only, and Z elsewhere only.
 
-    Every grid profile (b_j, u_i) is the same set of (r, c) in both models, so the 2Hd² + 1 queries without
-    the sum profiles have the same answers; the two models are different.
+    x ⟂ b_1..b_{d−1}, y ⟂ u_1..u_{d−1}, b_dᵀ Z u_d = 0. Every grid profile (b_j, u_i) is the same set of (r, c) in both
+    models, so the 2Hd² + 1 queries without the sum profiles have the same answers; the two models are different.
     """
     b, u = setting.tokens
-    spread = setting.height * (setting.heads - 1) ** 4 * (setting.dim - 1) ** 2  # many conditions need many values
-    first, second = _logits(setting, spread), _logits(setting, spread)
-    last = setting.dim - 1
-    if all(x[last][last] == y[last][last] for x, y in zip(first, second, strict=True)):
-        raise Degenerate("the entries to be swapped are equal")
-    swapped = [[row[:] for row in unit] for unit in first], [[row[:] for row in unit] for unit in second]
-    for left, right in zip(*swapped, strict=True):
-        left[last][last], right[last][last] = right[last][last], left[last][last]
+    spread = setting.height * (setting.heads - 1) * (setting.dim - 1)  # many conditions need many values
+    W = [setting.matrix(spread) for _ in range(setting.field.rank)]
     v = setting.vector(spread)
-    others = [_head(setting, _logits(setting, spread), setting.vector(spread)) for _ in range(setting.heads - 2)]
+    plain = setting.with_logits(W, v)
+    jump = orthogonal(b[:-1], setting.dim), orthogonal(u[:-1], setting.dim)
+    rest = (
+        (_turned(setting, b[-1]), setting.vector()),
+        (setting.vector(), _turned(setting, u[-1])),
+    )  # the two parts of Z
+    moved, turned = setting.changed(plain, *jump), plain
+    both = moved
+    for part in rest:
+        turned, both = setting.changed(turned, *part), setting.changed(both, *part)
+    others = setting.some_heads(setting.heads - 2, spread)
     models = [
-        setting.model([_head(setting, first, v), _head(setting, second, v), *others]),
-        setting.model([_head(setting, swapped[0], v), _head(setting, swapped[1], v), *others]),
+        setting.model([plain, both, *others]),
+        setting.model([moved, turned, *others]),
     ]
     grid_queries = learner_queries(b, u, setting.heads, matching=False)
     return Construction(
@@ -50,6 +55,20 @@ def no_matching(setting: Setting) -> Construction:
         agree=grid_queries,
         more=(_matching_tells(setting, models),),
     )
+
+
+def _turned(setting: Setting, token: Sequence[int]) -> list[int]:
+    """Return A·token ≠ 0, orthogonal to the token, for a random antisymmetric A."""
+    most = setting.height
+    found = [0] * setting.dim
+    for i in range(setting.dim):
+        for j in range(i):
+            a = setting.stream.between(-most, most)
+            found[i] += a * token[j]
+            found[j] -= a * token[i]
+    if not any(found):
+        raise Degenerate("Z = 0")
+    return found
 
 
 def _matching_tells(setting: Setting, models: Sequence[Model]) -> Claim:
@@ -82,13 +101,14 @@ def bound_only(setting: Setting) -> Construction:
     have one and the same pole.
     """
     b, u = setting.tokens
+    spread = setting.height * (setting.heads - 1) * (setting.dim - 1)  # many conditions need many values
     c = [setting.stream.between(1, setting.height) for _ in range(setting.dim)]
-    L, free = _logits(setting), [_logits(setting), _logits(setting)]
+    L, free = _logits(setting, spread), [_logits(setting), _logits(setting)]
     left = _mixed(L, free[0], lambda i: i != 1)
     right = _mixed(L, free[1], lambda i: i == 1)
     c_left = [0 if i == 1 else x for i, x in enumerate(c)]
     c_right = [x if i == 1 else 0 for i, x in enumerate(c)]
-    others = [_head(setting, _logits(setting), setting.vector()) for _ in range(setting.heads - 2)]
+    others = setting.some_heads(setting.heads - 2, spread)
 
     def shown(logits: Logits, residues: Sequence[int]) -> Head:
         return Head(_head(setting, logits, [0] * setting.dim).W, _readout(setting, residues))
@@ -97,12 +117,15 @@ def bound_only(setting: Setting) -> Construction:
     two = setting.model([shown(left, c_left), shown(right, c_right), *others])
     return Construction(
         (one, two),
-        f"told only H ≤ {setting.heads}: a model with {setting.heads - 1} heads and one with "
-        f"{setting.heads} answer every query of the learner alike",
+        f"told only H ≤ {setting.heads}: a model with {counted(setting.heads - 1, 'head')} and one with "
+        f"{setting.heads} answer every query of the learner alike. Here C3 fails for the second model, which the "
+        "learner cannot see; random tokens make this as unlikely as any failure of C3, but only rivals with at most "
+        f"{counted(setting.heads - 1, 'head')} are excluded for certain",
         "one head is split in two that are never both visible with different poles: c = v·u_i is (c_1, "
         "0, c_3, …) and (0, c_2, 0, …), "
         "and the logits b_jᵀ W u_i, j ≥ 2, of the invisible one are free: a family of models, all with this transcript",
         agree=learner_queries(b, u, setting.heads),
+        more=(same_recovery(setting, (one, two), setting.heads),),
     )
 
 

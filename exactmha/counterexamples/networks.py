@@ -194,7 +194,7 @@ def biased_network(setting: Setting, limits: Limits) -> NetworkExample:
         (
             Claim(
                 "no-profile",
-                f"{len(values)} samples of T(X) − T(−X) are those of no function (P) with at most {terms} terms",
+                f"{len(values)} samples of T(X) − T(−X) are those of no function (P) with {terms} or fewer terms",
                 Outcome.HOLDS,
                 Evidence.CERTIFIED,
                 f"the Loewner determinant is not 0 (proofs/loewner-rank); b = {b}, u = {u}",

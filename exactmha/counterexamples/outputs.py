@@ -54,6 +54,7 @@ def inexact_outputs(setting: Setting) -> Construction:
         f"|coordinates| ≤ 1, yet some v differ by {n}·|v|",
         "heads (W, n v), (W + Δ·step, −n v): the answers tend to a derivative along Δ as n grows; here "
         f"n = {n} and {2 * n}",
+        close=queries,
         more=(
             Claim(
                 "close-everywhere",
@@ -118,7 +119,7 @@ def _close_on(models: Sequence[Model], queries: Sequence[TokenSequence], bound: 
         limit = arb(fmpq(bound.numerator, bound.denominator))
         outcomes.append(Outcome.HOLDS if size <= limit else Outcome.FAILS if size > limit else Outcome.UNDECIDED)
         largest = largest.max(size)
-    statement = f"on {len(queries)} sequences of such tokens the difference is at most that"
+    statement = f"on {len(queries)} such sequences, listed above, the difference is at most that"
     return Claim(
         "close",
         statement,
@@ -145,12 +146,13 @@ def rounded_outputs(setting: Setting) -> Construction:
             break
     else:
         raise Degenerate("an answer lies on a boundary of rounding")
-    statement = f"all {len(queries)} answers, rounded to {DIGITS} decimals, are equal"
+    statement = f"all {len(queries)} answers to the queries listed above, rounded to {DIGITS} decimals, are equal"
     return Construction(
         (model, rival),
         f"answers rounded to {DIGITS} decimals, all queries of the learner: these two models are not told apart",
         f"v_1' = v_1 + (10^-{m}, 0, …): the answers move by at most 10^-{m}·max |x|, and none crosses a "
         "boundary of rounding",
+        close=queries,
         more=(
             Claim(
                 "rounded", statement, Outcome.HOLDS, Evidence.CERTIFIED, "every rounding decided by exact enclosures"

@@ -6,12 +6,9 @@ from collections.abc import Sequence
 
 from exactmha.attention import Attention
 from exactmha.counterexamples.build import Construction
+from exactmha.counterexamples.learner import refused
 from exactmha.counterexamples.setting import Setting, copies
-from exactmha.errors import ExactMHAError
-from exactmha.fields.values import ExactValue
-from exactmha.oracle import Oracle
-from exactmha.outcome import Claim, Evidence, Outcome
-from exactmha.recover.learn import learn
+from exactmha.outcome import counted
 from exactmha.sequences import Token, TokenSequence, runs_of
 
 
@@ -26,30 +23,17 @@ def encoded(sequence: Sequence[Token], step: Token) -> TokenSequence:
 def position_encoding(setting: Setting) -> Construction:
     """A layer that adds i·e to its i-th token (i = 0, 1, …): its samples f_k are not of form (P) with H terms."""
     model = setting.model(setting.some_heads(setting.heads))
+    attention = Attention(model)
     step = setting.vector()
     b, u = setting.tokens[0][0], setting.tokens[1][0]
     asked = copies(b, u, range(2 * setting.heads + 2))
     return Construction(
         (model,),
-        f"tokens x_i + i·e with e = {step}: the answers to copies are those of no attention layer with "
-        f"at most {setting.heads} heads",
+        f"tokens x_i + i·e with e = {step}: the answers to k copies of b + u, then b, with b = {b} and u = {u}, are "
+        f"those of no attention layer with at most {counted(setting.heads, 'head')}",
         "the k copies of b + u have k different relative logits, and b itself moves, so k ↦ f_k is no "
         "rational function of degree H; "
         "the queries listed are what the layer sees: the tokens with their encodings",
         no_profile=(setting.heads, [encoded(query, step) for query in asked]),
-        more=(_learner_refuses(setting, Attention(model), step),),
+        more=(refused(setting, lambda sequence: attention(encoded(sequence, step)), "it", setting.heads),),
     )
-
-
-def _learner_refuses(setting: Setting, attention: Attention, step: Token) -> Claim:
-    """Run the learner on the encoded layer: it must not return heads."""
-
-    def answer(sequence: Sequence[Token]) -> ExactValue:
-        return attention(encoded(sequence, step))
-
-    statement = "the learner, asked to recover it, returns no heads"
-    try:
-        learn(Oracle(answer, setting.field, setting.dim), heads=setting.heads, seed=setting.seed, grid=setting.grid)
-    except ExactMHAError as error:
-        return Claim("refused", statement, Outcome.HOLDS, Evidence.COMPUTED, f"{type(error).__name__}: {error}")
-    return Claim("refused", statement, Outcome.FAILS, Evidence.COMPUTED, "it returned heads")

@@ -14,12 +14,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from math import prod
 
+from exactmha.attention import Attention
 from exactmha.counterexamples.build import Construction
+from exactmha.counterexamples.learner import refused
 from exactmha.counterexamples.setting import Setting, copies
 from exactmha.fields import ExactField, RadicalField, RadicalValue, RationalValue
 from exactmha.fields.interface import Exponent, Scalar, Value, negated, rational
 from exactmha.heads import Head
-from exactmha.outcome import Claim, Evidence, Outcome
+from exactmha.outcome import Claim, Evidence, Outcome, counted
 from exactmha.sequences import TokenSequence
 
 FIELDS = ("rational", "radical")
@@ -57,13 +59,16 @@ def wrong_head_count(setting: Setting) -> Construction:
     return Construction(
         (setting.model(first), setting.model(second)),
         f"a learner told H' = {told} asks k = 0..{2 * told} of a profile, and sees a perfect profile "
-        f"with {told} heads where there are {heads}",
+        f"with {counted(told, 'head')} where there are {heads}",
         "the difference is γ·Π_{k<2H−1}(x − k)/Π_i(1 + x r_i), whose partial fractions are split into H "
         "and H − 1 heads; "
         "only other profiles (the matching), or a longer query, can tell",
         agree=_samples(setting, range(2 * told + 1)),
         differ=_samples(setting, [2 * heads - 1]),
-        more=(_head_counts(first, second),),
+        more=(
+            _head_counts(first, second),
+            refused(setting, Attention(setting.model(first)), f"the model with {counted(heads, 'head')}", told),
+        ),
     )
 
 

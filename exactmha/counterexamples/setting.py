@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from functools import cached_property
+from math import gcd
 
 from flint import fmpq, fmpq_mat, fmpz_mat
 
@@ -66,13 +67,13 @@ class Setting:
         most = spread or self.height
         return [[self.stream.between(-most, most) for _ in range(self.dim)] for _ in range(self.dim)]
 
-    def head(self) -> Head:
+    def head(self, spread: int | None = None) -> Head:
         """Draw a head with v ≠ 0."""
-        return self.with_logits([self.matrix() for _ in range(self.field.rank)], self.vector())
+        return self.with_logits([self.matrix(spread) for _ in range(self.field.rank)], self.vector(spread))
 
-    def some_heads(self, count: int) -> tuple[Head, ...]:
+    def some_heads(self, count: int, spread: int | None = None) -> tuple[Head, ...]:
         """Draw `count` heads with different W."""
-        heads = tuple(self.head() for _ in range(count))
+        heads = tuple(self.head(spread) for _ in range(count))
         if len({head.W for head in heads}) < count:
             raise Degenerate("two heads were drawn equal")
         return heads
@@ -128,7 +129,8 @@ def orthogonal(vectors: Sequence[Sequence[int]], dim: int) -> tuple[int, ...]:
     if not nullity:
         raise Degenerate("the vectors span the whole space")
     column = [int(nullspace[i, 0]) for i in range(dim)]
-    return tuple(column)
+    common = gcd(*column)
+    return tuple(x // common for x in column)
 
 
 def dual(tokens: Sequence[Sequence[int]], position: int) -> tuple[int, ...]:

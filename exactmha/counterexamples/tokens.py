@@ -4,12 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from flint import fmpq
+
 from exactmha.attention import Attention, Model
 from exactmha.counterexamples.build import Construction
 from exactmha.counterexamples.setting import Setting, copies, dual, learner_queries, orthogonal
 from exactmha.errors import ConditionFailed
-from exactmha.fields.interface import added, negated
-from exactmha.heads import Head
+from exactmha.fields.interface import Scalar, added, dot, negated
+from exactmha.heads import Head, Matrix, canonical
 from exactmha.oracle import Oracle
 from exactmha.outcome import Claim, Evidence, Outcome
 from exactmha.recover.learn import learn
@@ -32,7 +34,8 @@ def fixed_tokens(setting: Setting) -> Construction:
     models = setting.model([first, *others]), setting.model([moved, *others])
     return Construction(
         models,
-        "tokens B, U fixed in advance: these two models answer every query of the learner alike",
+        "tokens B, U fixed in advance: these two models answer every query of the learner alike (it sees that a "
+        "condition fails, but with these tokens it cannot go on)",
         f"v_1 ⟂ u_1, W_1' = W_1 + x yᵀ with x ⟂ b_1, y·u_1 ≠ 0 and y ⟂ u_i for i ≥ 2; {_shown(b, u)}",
         agree=learner_queries(b, u, setting.heads),
         more=(_same_transcript(setting, models),),
@@ -80,13 +83,28 @@ def subspace_tokens(setting: Setting) -> Construction:
     normal = tuple(int(i == setting.dim - 1) for i in range(setting.dim))
     moved = setting.changed(first, setting.vector(), normal)
     agree = [TokenSequence([((*setting.vector()[:-1], 0), 1) for _ in range(length)]) for length in range(1, 7)]
+    models = setting.model([first, *others]), setting.model([moved, *others])
     return Construction(
-        (setting.model([first, *others]), setting.model([moved, *others])),
+        models,
         "tokens in the subspace x_d = 0 never tell these two models apart, however many and however "
         "long the queries are",
         "W_1' = W_1 + x e_dᵀ, and x_nᵀ x e_dᵀ x_i = 0 for every token x_i of the subspace: all logits are equal",
         agree=agree,
+        more=(_same_on_subspace(models),),
     )
+
+
+def _same_on_subspace(models: Sequence[Model]) -> Claim:
+    """Decide exactly whether the models agree on all tokens with x_d = 0: there they are layers in dimension d − 1."""
+    first, second = (
+        canonical(
+            Head(tuple(tuple(row[:-1] for row in unit[:-1]) for unit in head.W), head.v[:-1]) for head in model.heads
+        ).heads
+        for model in models
+    )
+    statement = "they agree on every sequence of tokens with x_d = 0"
+    evidence = "without the last coordinates their canonical heads are equal; proofs/canonical-uniqueness"
+    return Claim("subspace", statement, Outcome.of(first == second), Evidence.PROVED, evidence)
 
 
 def invisible_head(setting: Setting) -> Construction:
@@ -95,11 +113,13 @@ def invisible_head(setting: Setting) -> Construction:
     first, *others = setting.some_heads(setting.heads)
     first = setting.with_readout(first, orthogonal([u], setting.dim))
     other = Head(setting.head().W, first.v)
+    models = setting.model([first, *others]), setting.model([other, *others])
     return Construction(
-        (setting.model([first, *others]), setting.model([other, *others])),
+        models,
         f"b = {b}, u = {u}: copies of b + u, then b, never show W_1, for any number of copies",
         "c_1 = v_1·u = 0, so head 1 contributes the constant v_1·b to the profile, whatever its W is",
         agree=copies(b, u, range(2 * setting.heads + 2)),
+        more=(_same_profile(models, b, u),),
     )
 
 
@@ -110,13 +130,38 @@ def colliding_poles(setting: Setting) -> Construction:
     second = Head(setting.changed(first, orthogonal([b], setting.dim), setting.vector()).W, setting.head().v)
     shift = [setting.scalar(x) for x in setting.vector()]
     pair = [Head(first.W, added(first.v, shift)), Head(second.W, added(second.v, negated(shift)))]
+    models = setting.model([first, second, *others]), setting.model([*pair, *others])
     return Construction(
-        (setting.model([first, second, *others]), setting.model([*pair, *others])),
+        models,
         f"b = {b}, u = {u}: copies of b + u, then b, only show v_1 + v_2, for any number of copies",
         "bᵀ(W_1 − W_2)u = 0: the heads share the pole −1/r, whose coefficient is c_1 + c_2; (v_1 + δ, "
         "v_2 − δ) has the same sum",
         agree=copies(b, u, range(2 * setting.heads + 2)),
+        more=(_same_profile(models, b, u),),
     )
+
+
+def _same_profile(models: Sequence[Model], b: IntToken, u: IntToken) -> Claim:
+    """Decide exactly whether f_k = Σ v_h·b + Σ c_h·k r_h/(1 + k r_h) is the same function of k: equal Σ c_h by pole."""
+    first, second = (_profile(model, b, u) for model in models)
+    statement = "they agree for every number k of copies"
+    evidence = "equal constants, poles and coefficients of the profiles; proofs/profile-identity"
+    return Claim("every-k", statement, Outcome.of(first == second), Evidence.PROVED, evidence)
+
+
+def _profile(model: Model, b: IntToken, u: IntToken) -> tuple[Scalar, dict[tuple[fmpq, ...], Scalar]]:
+    """Return Σ v_h·b, and for every logit b^T W u (on the field's units) the sum of its c_h = v_h·u, if not 0."""
+    zero = (fmpq(0),) * model.field.degree
+    constant, terms = zero, dict[tuple[fmpq, ...], Scalar]()
+    for head in model.heads:
+        (constant,) = added((constant,), (dot(head.v, b),))
+        logit = tuple(_form(unit, b, u) for unit in head.W)
+        (terms[logit],) = added((terms.get(logit, zero),), (dot(head.v, u),))
+    return constant, {logit: c for logit, c in terms.items() if any(c)}
+
+
+def _form(matrix: Matrix, b: IntToken, u: IntToken) -> fmpq:
+    return sum((x * w * y for x, row in zip(b, matrix, strict=True) for w, y in zip(row, u, strict=True)), fmpq(0))
 
 
 def _shown(b: Sequence[IntToken], u: Sequence[IntToken]) -> str:

@@ -16,7 +16,7 @@ from exactmha.fields.interface import Scalar, Value, add_exponents, add_scalars,
 from exactmha.heads import Head
 from exactmha.modular.guess import Guess
 from exactmha.oracle import QueryOracle
-from exactmha.outcome import Outcome
+from exactmha.outcome import Outcome, counted
 from exactmha.recover.assemble import WeightSolver, readout
 from exactmha.recover.design import DEFAULT_FAILURE_BOUND, Design, default_grid, ledger
 from exactmha.recover.match import expected_sum, match_displacements, match_final_tokens
@@ -355,7 +355,8 @@ class _Run:
         return other
 
     def _described(self) -> str:
-        return f"at most {self.told} heads" if self.is_bound else f"{self.told} heads"
+        heads = counted(self.told, "head")
+        return f"at most {heads}" if self.is_bound else heads
 
     def _check(self, condition: str, count: int) -> None:
         self._attempt_checks[condition] = self._attempt_checks.get(condition, 0) + count

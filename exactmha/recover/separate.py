@@ -8,7 +8,7 @@ from contextlib import AbstractContextManager, nullcontext
 from exactmha.errors import BadPlace, NoInterpolant, Undecided
 from exactmha.fields.interface import Field, Value
 from exactmha.modular.guess import Guess, MorePrecision, guess_profile
-from exactmha.outcome import Outcome
+from exactmha.outcome import Outcome, counted
 from exactmha.recover.profile import Profile, profile_values
 
 PRECISIONS = (3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
@@ -68,8 +68,8 @@ class Separator:
             place_index += 1
         self._level = min(self._level, len(PRECISIONS) - 1)
         raise NoInterpolant(
-            f"{name}: no function of form (P) with at most {len(answers) // 2} heads whose poles are monomials of "
-            f"the field was found for the {len(answers)} answers"
+            f"{name}: no function of form (P) with at most {counted(len(answers) // 2, 'head')} whose poles are "
+            f"monomials of the field was found for the {len(answers)} answers"
         )
 
     def _is_proved(self, guess: Guess, base: Value, answers: Sequence[Value]) -> bool:
