@@ -2,22 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 
 from exactmha.attention import Attention, Model
 from exactmha.counterexamples.build import Construction
 from exactmha.counterexamples.learner import same_recovery
-from exactmha.counterexamples.setting import Degenerate, Setting, learner_queries, logits_from, orthogonal
+from exactmha.counterexamples.setting import Degenerate, Setting, dual, learner_queries, orthogonal
 from exactmha.errors import ExactMHAError
-from exactmha.fields.interface import Scalar
-from exactmha.heads import Head
 from exactmha.oracle import Oracle
 from exactmha.outcome import Claim, Evidence, Outcome, counted
-from exactmha.recover.assemble import readout
 from exactmha.recover.learn import learn
-
-Logits = list[list[list[int]]]
-"""For every unit of the field, a d × d matrix: what b_jᵀ W u_i is, up to one common factor."""
 
 
 def no_matching(setting: Setting) -> Construction:
@@ -57,9 +51,9 @@ def no_matching(setting: Setting) -> Construction:
     )
 
 
-def _turned(setting: Setting, token: Sequence[int]) -> list[int]:
+def _turned(setting: Setting, token: Sequence[int], spread: int | None = None) -> list[int]:
     """Return A·token ≠ 0, orthogonal to the token, for a random antisymmetric A."""
-    most = setting.height
+    most = spread or setting.height
     found = [0] * setting.dim
     for i in range(setting.dim):
         for j in range(i):
@@ -95,61 +89,26 @@ def _matching_tells(setting: Setting, models: Sequence[Model]) -> Claim:
 def bound_only(setting: Setting) -> Construction:
     """Only H_0 known: a model with H_0 − 1 heads and a family of models with H_0, with one and the same transcript.
 
-    A head (c, L), c = v·u_i, is split in a with c_a = (1, 0, c_3, …) and b with c_b = (0, 1, 0, …), where L_a, L_b
-    have the first row of L; L_a agrees with L except in column 2 below the first row, and L_b in column 2. There L_a
-    is free, and so is L_b elsewhere below the first row: in each profile only one of them is visible, or both
-    have one and the same pole.
+    A head (W, v_a + v_b) is split in (W + x yᵀ, v_a) and (W + x' y'ᵀ, v_b) with x, x' ⟂ b_1, y and v_b ⟂ u_i for i ≠ 2,
+    y' and v_a ⟂ u_2. In each profile only one of the two is visible, with the pole of W, or both have that pole.
     """
     b, u = setting.tokens
     spread = setting.height * (setting.heads - 1) * (setting.dim - 1)  # many conditions need many values
-    c = [setting.stream.between(1, setting.height) for _ in range(setting.dim)]
-    L, free = _logits(setting, spread), [_logits(setting), _logits(setting)]
-    left = _mixed(L, free[0], lambda i: i != 1)
-    right = _mixed(L, free[1], lambda i: i == 1)
-    c_left = [0 if i == 1 else x for i, x in enumerate(c)]
-    c_right = [x if i == 1 else 0 for i, x in enumerate(c)]
-    others = setting.some_heads(setting.heads - 2, spread)
-
-    def shown(logits: Logits, residues: Sequence[int]) -> Head:
-        return Head(_head(setting, logits, [0] * setting.dim).W, _readout(setting, residues))
-
-    one = setting.model([shown(L, c), *others])
-    two = setting.model([shown(left, c_left), shown(right, c_right), *others])
+    W, *others = setting.some_heads(setting.heads - 1, spread)
+    v_a, v_b = _turned(setting, u[1], spread * setting.dim), dual(u, 1)
+    left = setting.with_readout(setting.changed(W, _turned(setting, b[0]), dual(u, 1)), v_a)
+    right = setting.with_readout(setting.changed(W, _turned(setting, b[0]), _turned(setting, u[1])), v_b)
+    whole = setting.with_readout(W, [x + y for x, y in zip(v_a, v_b, strict=True)])
+    one, two = setting.model([whole, *others]), setting.model([left, right, *others])
     return Construction(
         (one, two),
         f"told only H ≤ {setting.heads}: a model with {counted(setting.heads - 1, 'head')} and one with "
         f"{setting.heads} answer every query of the learner alike. Here C3 fails for the second model, which the "
         "learner cannot see; random tokens make this as unlikely as any failure of C3, but only rivals with at most "
         f"{counted(setting.heads - 1, 'head')} are excluded for certain",
-        "one head is split in two that are never both visible with different poles: c = v·u_i is (c_1, "
-        "0, c_3, …) and (0, c_2, 0, …), "
-        "and the logits b_jᵀ W u_i, j ≥ 2, of the invisible one are free: a family of models, all with this transcript",
+        "one head is split in two that are never both visible with different poles: v_a·u_2 = 0 and v_b·u_i = 0 for "
+        "i ≠ 2; what b_jᵀ W u_i, j ≥ 2, is where a head is invisible is free: a family of models, all with this "
+        "transcript",
         agree=learner_queries(b, u, setting.heads),
         more=(same_recovery(setting, (one, two), setting.heads),),
     )
-
-
-def _mixed(L: Logits, free: Logits, keeps: Callable[[int], bool]) -> Logits:
-    """Return L in its first row and in the columns that are kept, and `free` elsewhere."""
-    return [
-        [
-            [x if j == 0 or keeps(i) else y for i, (x, y) in enumerate(zip(row, loose, strict=True))]
-            for j, (row, loose) in enumerate(zip(unit, other, strict=True))
-        ]
-        for unit, other in zip(L, free, strict=True)
-    ]
-
-
-def _logits(setting: Setting, spread: int | None = None) -> Logits:
-    return [setting.matrix(spread) for _ in range(setting.field.rank)]
-
-
-def _head(setting: Setting, logits: Logits, v: Sequence[int]) -> Head:
-    """Return the head with b_jᵀ W u_i proportional to the given logits, in units of the field."""
-    b, u = setting.tokens
-    return setting.with_logits([logits_from(unit, b, u) for unit in logits], v)
-
-
-def _readout(setting: Setting, residues: Sequence[int]) -> tuple[Scalar, ...]:
-    """Return the v with v·u_i = residues[i]."""
-    return readout(setting.tokens[1], [setting.scalar(c) for c in residues])

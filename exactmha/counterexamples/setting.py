@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from math import gcd
 
-from flint import fmpq, fmpq_mat, fmpz_mat
+from flint import fmpq, fmpz_mat
 
 from exactmha.attention import Model
 from exactmha.conditions import Grid
@@ -68,8 +68,9 @@ class Setting:
         return [[self.stream.between(-most, most) for _ in range(self.dim)] for _ in range(self.dim)]
 
     def head(self, spread: int | None = None) -> Head:
-        """Draw a head with v ≠ 0."""
-        return self.with_logits([self.matrix(spread) for _ in range(self.field.rank)], self.vector(spread))
+        """Draw a head with v ≠ 0; with a `spread`, v from a range d times as wide, which costs the weights nothing."""
+        wide = spread and spread * self.dim
+        return self.with_logits([self.matrix(spread) for _ in range(self.field.rank)], self.vector(wide))
 
     def some_heads(self, count: int, spread: int | None = None) -> tuple[Head, ...]:
         """Draw `count` heads with different W."""
@@ -137,14 +138,6 @@ def dual(tokens: Sequence[Sequence[int]], position: int) -> tuple[int, ...]:
     """Return an integer y with y·tokens[position] ≠ 0 and y·token = 0 for the others, for a basis."""
     others = [token for i, token in enumerate(tokens) if i != position]
     return orthogonal(others, len(tokens[0]))
-
-
-def logits_from(L: Integers, b: Sequence[IntToken], u: Sequence[IntToken]) -> list[list[int]]:
-    """Return the integer matrix W with b_jᵀ W u_i = det(B)·det(U)·L[j][i]."""
-    B, U = fmpz_mat([list(x) for x in b]), fmpz_mat([list(x) for x in u]).transpose()
-    scale = B.det() * U.det()
-    W = fmpq_mat(B).inv() * fmpq_mat(fmpz_mat([list(row) for row in L])) * fmpq_mat(U).inv() * scale
-    return [[int(x.numerator) for x in row] for row in W.tolist()]
 
 
 def profiles(
