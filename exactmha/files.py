@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import stat
 import tempfile
 from pathlib import Path
@@ -100,6 +101,36 @@ def check_writable(path: str | Path, *inputs: str | Path) -> None:
     Path(temporary).unlink()
 
 
+def check_new_folder(path: str | Path) -> None:
+    """Raise `InputError` unless a folder of this name can be made, or is there and empty; leaves nothing behind."""
+    _check_name(path)
+    folder = Path(path)
+    if folder.is_dir() and any(folder.iterdir()):
+        raise InputError("is not empty", file=str(path), hint="give a new folder")
+    check_writable(folder / "file" if folder.is_dir() else folder)
+
+
+def write_folder(path: str | Path, files: dict[str, str]) -> None:
+    """Write a new folder of text files, whole or not at all."""
+    check_new_folder(path)
+    folder = Path(path)
+    try:
+        made = Path(tempfile.mkdtemp(dir=folder.parent, prefix=".exactmha-", suffix=".part"))
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    try:
+        for name, content in files.items():
+            write_atomically(made / name, content)
+        os.chmod(made, 0o777 & ~_umask())
+        if folder.is_dir():
+            folder.rmdir()
+        os.replace(made, folder)
+    except OSError as error:
+        raise _unwritable(path, error) from None
+    finally:
+        shutil.rmtree(made, ignore_errors=True)
+
+
 def write_atomically(path: str | Path, content: str | bytes) -> None:
     """Write a file (text as UTF-8) so that an interruption leaves the old file or the new one, never half of either."""
     target = Path(path)
@@ -119,12 +150,18 @@ def write_atomically(path: str | Path, content: str | bytes) -> None:
 
 def _temporary(path: str | Path) -> tuple[int, str]:
     """Create, next to `path`, the temporary file that is to replace it."""
+    _check_name(path)
     try:
         if _exists(path) and not stat.S_ISREG(os.lstat(path).st_mode):
             raise InputError("is not a regular file", file=str(path), hint="give another output path")
         return tempfile.mkstemp(dir=Path(path).parent, prefix=".exactmha-", suffix=".part")
     except (OSError, ValueError) as error:
         raise _unwritable(path, error) from None
+
+
+def _check_name(path: str | Path) -> None:
+    if not Path(path).name:
+        raise InputError("is no name for an output", value=str(path), hint="give a path")
 
 
 def _exists(path: str | Path) -> bool:

@@ -45,6 +45,8 @@ class Limits:
     """bits of the weights exp(x_n^T W_h x_i) of all heads together, in the rational and radical fields"""
     queries: int = 100_000
     """number of token sequences in one list of queries"""
+    query_tokens: int = 200_000
+    """tokens of all sequences in one list of queries"""
     jacobian_cells: int = 4_000_000
     """entries of the Jacobian of a list of queries in the parameters"""
     jacobian_size: int = 20_000_000

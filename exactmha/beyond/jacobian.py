@@ -111,6 +111,8 @@ class Jacobian:
                 value=f"{len(sequences)} x {self.parameters}",
                 hint="see --limit jacobian_cells",
             )
+        if sum(len(runs_of(sequence)) for sequence in sequences) > limits.query_tokens:
+            raise LimitError(f"more than {limits.query_tokens} tokens", hint="see --limit query_tokens")
         self.queries: list[Query] = []
         exponents = []
         for index, sequence in enumerate(sequences):
@@ -120,11 +122,23 @@ class Jacobian:
             except InputError as error:
                 raise error.located(field=f"[{index}]") from None
         # t ↦ t^scale keeps t transcendental: all exponents become integers
-        self._scale = lcm(1, *(int(e.denominator) for row in exponents for head in row for es in head for e in es))
+        self._scale = self._common_denominator([e for row in exponents for head in row for es in head for e in es])
         self._sights = [
             [self._sight(h, query, es) for h, es in enumerate(row)]
             for query, row in zip(self.queries, exponents, strict=True)
         ]
+
+    def _common_denominator(self, exponents: Sequence[fmpq]) -> int:
+        """Return the least common denominator; raises `LimitError` where it would make all exponents too large."""
+        common = 1
+        for denominator in {int(e.denominator) for e in exponents}:
+            common = lcm(common, denominator)
+            if common.bit_length() // 64 * len(exponents) > self.limits.jacobian_size:
+                raise LimitError(
+                    f"the exponents need more than {self.limits.jacobian_size} machine words over one denominator",
+                    hint="use tokens with smaller denominators, or --limit jacobian_size",
+                )
+        return common
 
     def _exponents(self, head: Head, query: Query) -> list[tuple[fmpq, ...]]:
         """Return N·x_n^T W (x_i − x_n) on every logarithmic unit, for every shift."""

@@ -57,7 +57,8 @@ def _interrupts_held_back() -> Iterator[None]:
 
 
 def _follow_parent() -> None:
-    """In a worker: end with the process that started it, even when that was killed."""
+    """In a worker: end when told to, and with the process that started it, even when that was killed."""
+    signal.pthread_sigmask(signal.SIG_UNBLOCK, {signal.SIGTERM})  # inherited blocked; a broken pool ends workers by it
     parent = parent_process()
 
     def follow() -> None:

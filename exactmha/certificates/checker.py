@@ -218,6 +218,13 @@ def integral(rows: Iterable[tuple[Fraction, ...]]) -> tuple[list[tuple[int, ...]
     return [tuple(x.numerator * (scale // x.denominator) for x in row) for row in rows], scale
 
 
+def common_bits(rows: Iterable[tuple[Fraction, ...]]) -> int:
+    """Bound the bits of every entry over the common denominator: one large denominator makes all entries large."""
+    numbers = [x for row in rows for x in row]
+    denominators = sum(q.bit_length() for q in {x.denominator for x in numbers} if q > 1)
+    return min(denominators, MOST_NUMBER_BITS) + max((x.numerator.bit_length() for x in numbers), default=0)
+
+
 def numbers_bits(values: list[tuple[Fraction, ...]]) -> int:
     """Bound the bits of the values of one head, as integers and together with the numbers of copies."""
     return 64 + max(x.numerator.bit_length() + x.denominator.bit_length() for value in values for x in value)
@@ -954,7 +961,7 @@ def nonsingular_modulo(rows: list[list[int]], modulus: int) -> bool:
 class Model:
     """The heads of a model as they stand in the file: W by its coordinates, v by its scalars."""
 
-    def __init__(self, heads: Any, field: Any, dim: int, where: str) -> None:
+    def __init__(self, heads: Any, field: Any, dim: int, where: str, meter: Meter) -> None:
         self.field, self.dim = field, dim
         if not isinstance(heads, list) or len(heads) > MOST_HEADS:
             raise Unreadable(f"{where}: must be a list of at most {MOST_HEADS} heads")
@@ -964,6 +971,8 @@ class Model:
             matrices = listed(W, field.rank, f"{where}[{h}].W")
             self.W.append(tuple(self._rows(m, dim, f"{where}[{h}].W") for m in matrices))
             self.v.append(self._rows(v, field.degree, f"{where}[{h}].v"))
+        for rows in (*self.v, *(matrix for matrices in self.W for matrix in matrices)):
+            meter.spend(len(rows) * len(rows[0]), common_bits(rows))
         self.logits = [[integral(matrix) for matrix in matrices] for matrices in self.W]
         self.readouts = [integral(v) for v in self.v]
         integers = [*self.readouts, *(matrix for matrices in self.logits for matrix in matrices)]
@@ -1080,7 +1089,9 @@ class CounterexampleChecker:
     def _models(self) -> None:
         """models: the canonical sets are equal or different, as stated."""
         self.at = "the models"
-        self.models = [Model(m, self.field, self.dim, f"models[{i}]") for i, m in enumerate(self.listed_models)]
+        self.models = [
+            Model(m, self.field, self.dim, f"models[{i}]", self.meter) for i, m in enumerate(self.listed_models)
+        ]
         sets = [model.canonical() for model in self.models]
         self.heads = [len(heads) for heads in sets]
         self.W, self.v = list(sets[0]), [list(v) for v in sets[0].values()]
@@ -1672,5 +1683,20 @@ def main(arguments: list[str], check: Callable[[str, str | None, str | None], st
     return 0
 
 
+def alone(run: Callable[[list[str]], int]) -> int:
+    """Run a command line; Ctrl-C and an output that nobody takes end it without noise."""
+    try:
+        status = run(sys.argv[1:])
+        sys.stdout.flush()
+    except KeyboardInterrupt:
+        print("interrupted", file=sys.stderr)
+        status = 130
+    except OSError as error:
+        os.dup2(os.open(os.devnull, os.O_WRONLY), 1)  # Python itself would complain at the end
+        status = 2
+        print(f"error: the result could not be printed: {error.strerror}", file=sys.stderr)
+    return status
+
+
 if __name__ == "__main__":
-    sys.exit(main(sys.argv[1:]))
+    sys.exit(alone(main))

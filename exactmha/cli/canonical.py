@@ -46,8 +46,7 @@ def command(instance: str, compare: str | None, output: str | None, limits: Limi
 
 def _compare(instance: str, other: str, limits: Limits) -> int:
     from exactmha.counterexamples.lengths import agreement
-    from exactmha.errors import InputError
-    from exactmha.instance import over_one_field
+    from exactmha.errors import InputError, LimitError
     from exactmha.outcome import exit_status
     from exactmha.transformer.model import Transformer
 
@@ -56,12 +55,10 @@ def _compare(instance: str, other: str, limits: Limits) -> int:
         return compare_transformers(first, second, other)
     if first.dim != second.dim:
         raise InputError(f"has another dimension than {instance}", file=other, field="dim", value=second.dim)
-    both = over_one_field(first, second)
-    if both is None:
-        raise InputError(
-            "cannot be written over one field with the other instance, so they are different functions", file=other
-        )
-    found = agreement(*both)
+    try:
+        found = agreement(first, second)
+    except LimitError as error:
+        raise error.located(file=other) from None
     for what, outcome in (
         ("of length 1", found.length_one),
         ("of length ≤ 2", found.length_two),

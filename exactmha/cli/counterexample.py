@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import click
@@ -13,6 +12,7 @@ from exactmha.cli.certificate import write_certificate
 from exactmha.cli.options import field_option, json_option, limit_option, seed_option
 from exactmha.errors import InputError
 from exactmha.field_names import FIELD_NAMES
+from exactmha.files import check_new_folder, check_writable, write_folder
 from exactmha.limits import Limits
 from exactmha.outcome import counted, exit_status
 
@@ -74,12 +74,16 @@ def command(
     dropped = assumption(name)
     if "field_name" not in given and field_name not in dropped.fields:
         field_name = dropped.fields[0]
+    if output is not None:
+        check_new_folder(output)  # before the long search, not after it
+    if certificate is not None:
+        check_writable(certificate)
     setting = Setting(heads or dropped.least[0], dim or dropped.least[1], field_name, seed)
     found = (smallest_one if smallest else build)(dropped, setting, limits)
-    if output is not None:
-        _write_folder(output, _files(found))
     if certificate is not None:
         write_certificate(_certificate(found), certificate)
+    if output is not None:
+        write_folder(output, _files(found))
     click.echo(_as_json(found) if as_json else _as_text(found, seed), nl=False)
     return exit_status(claim.outcome for claim in found.claims)
 
@@ -217,20 +221,6 @@ def _files(found: Counterexample) -> dict[str, str]:
             sequences = ([token for token, count in query.runs for _ in range(count)] for query in queries)
             files[f"{name}.json"] = sequences_text(sequences)
     return files
-
-
-def _write_folder(output: str, files: dict[str, str]) -> None:
-    from exactmha.files import write_atomically
-
-    folder = Path(output)
-    try:
-        folder.mkdir(exist_ok=True)
-        if any(folder.iterdir()):
-            raise InputError("is not empty", field="--output", value=output, hint="give a new folder")
-    except OSError as error:
-        raise InputError(f"cannot make this folder: {error.strerror}", field="--output", value=output) from None
-    for file, text in files.items():
-        write_atomically(folder / file, text)
 
 
 def _certificate(found: Counterexample) -> str:

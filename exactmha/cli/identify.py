@@ -10,7 +10,7 @@ import click
 from exactmha.cli.options import json_option, limit_option, load_model, output_option, seed_option
 from exactmha.errors import InputError, shorten
 from exactmha.limits import Limits
-from exactmha.outcome import Outcome, exit_status
+from exactmha.outcome import Outcome, counted, exit_status
 
 if TYPE_CHECKING:
     from exactmha.attention import Model
@@ -132,15 +132,18 @@ def _verdict_json(model: Model, found: Identification) -> str:
 
 def _verdict_text(model: Model, found: Identification) -> str:
     from exactmha.beyond.identify import VERDICT
+    from exactmha.cli.report import explain_canonical
     from exactmha.cli.tables import render, table
 
     heads = len(model.canonical().heads)
     shown = table("", "")
     shown.show_header = False
+    if model.canonical().is_changed:
+        shown.add_row("merged", explain_canonical(model.canonical()))
     shown.add_row("parameters", f"{found.parameters} = H(d² + d), H = {heads}, d = {model.dim}")
-    shown.add_row("queries", f"{found.queries}, answers are functions of {found.effective} numbers")
+    shown.add_row("queries", f"{found.queries}, answers are functions of {counted(found.effective, 'number')}")
     shown.add_row("rank proved", f"{found.rank}, full rank: {found.full_rank.value}")
-    shown.add_row("verdict", f"{VERDICT[found.outcome]} (locally)")
+    shown.add_row("verdict", f"{VERDICT[found.outcome]} (locally, among models with {counted(heads, 'head')})")
     shown.add_row("reason", found.reason)
     for h, (W, v) in enumerate(found.moves(model.dim), start=1):
         moved_w, moved_v = any(x != "0" for row in W for x in row), any(x != "0" for x in v)
@@ -201,7 +204,7 @@ def _suggestions_text(found: list[Suggestion], chosen: Suggestion, model: Model,
             str(i), str(s.rank), str(s.tried), str(s.tokens), "yes" if s.is_full else f"at most {s.rank} seen"
         )
     heads = len(model.canonical().heads)
-    paper = expected_queries(heads, model.dim) if heads else 0
+    paper = expected_queries(heads, model.dim)
     return (
         f"{chosen.parameters} parameters H(d² + d), queries of length ≤ {length}; "
         f"the paper's algorithm asks 4Hd² − 2H + 1 = {paper}\n\n" + render(shown) + "\n"

@@ -33,6 +33,10 @@ def sequences_from(path: str, dim: int, limits: Limits) -> list[list[Token]]:
                 value=len(data),
                 hint="see --limit queries",
             )
+        if sum(len(sequence) for sequence in data if isinstance(sequence, list)) > limits.query_tokens:
+            raise LimitError(
+                f"more than {limits.query_tokens} tokens", field="top level", hint="see --limit query_tokens"
+            )
         return [sequence_from(sequence, f"[{i}]", dim, limits) for i, sequence in enumerate(data)]
     except InputError as error:
         raise error.located(file=path) from None

@@ -10,7 +10,7 @@ from flint import nmod_mat
 
 from exactmha.attention import Attention, Model
 from exactmha.counterexamples.setting import Degenerate, Setting
-from exactmha.errors import InputError
+from exactmha.errors import InputError, LimitError
 from exactmha.fields.values import ExactValue
 from exactmha.instance import equivalent
 from exactmha.limits import DEFAULT_LIMITS, Limits
@@ -125,8 +125,14 @@ def smallest(assumption: Assumption, setting: Setting, limits: Limits = DEFAULT_
 def _drawn(assumption: Assumption, setting: Setting, limits: Limits) -> Iterator[Counterexample]:
     """Yield what is built from one seed after the other, except where the small numbers are degenerate."""
     for i in range(_DRAWS):
-        with suppress(Degenerate):
-            yield _examined(assumption, replace(setting, seed=setting.seed + i), limits)
+        try:
+            with suppress(Degenerate):
+                yield _examined(assumption, replace(setting, seed=setting.seed + i), limits)
+        except LimitError as error:
+            hint = "take smaller --heads and --dim, or --field exponential"
+            raise LimitError(
+                error.problem, field="--heads, --dim", value=f"{setting.heads}, {setting.dim}", hint=hint
+            ) from None
 
 
 def _examined(assumption: Assumption, setting: Setting, limits: Limits) -> Counterexample:

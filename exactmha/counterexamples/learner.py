@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 
 from exactmha.attention import Attention, Model
 from exactmha.counterexamples.setting import Degenerate, Setting
-from exactmha.errors import ExactMHAError
+from exactmha.errors import ExactMHAError, LimitError
 from exactmha.fields.values import ExactValue
 from exactmha.oracle import Oracle
 from exactmha.outcome import Claim, Evidence, Outcome, counted
@@ -21,6 +21,8 @@ def refused(setting: Setting, answer: Answer, what: str, told: int) -> Claim:
     statement = f"the learner, told {counted(told, 'head')} and asked to recover {what}, returns none"
     try:
         learn(Oracle(answer, setting.field, setting.dim), heads=told, seed=setting.seed)
+    except LimitError:
+        raise
     except ExactMHAError as error:
         return Claim("refused", statement, Outcome.HOLDS, Evidence.COMPUTED, f"{type(error).__name__}: {error}")
     return Claim("refused", statement, Outcome.FAILS, Evidence.COMPUTED, "it returned heads")
@@ -37,6 +39,8 @@ def same_recovery(setting: Setting, models: Sequence[Model], bound: int) -> Clai
         oracle = Oracle(Attention(model), setting.field, setting.dim)
         try:
             run = learn(oracle, heads_bound=bound, seed=setting.seed, grid=setting.grid, redraw=False)
+        except LimitError:
+            raise
         except ExactMHAError as error:
             raise Degenerate(str(error)) from None
         found.append(run.heads)

@@ -13,6 +13,7 @@ from exactmha.counterexamples.setting import Degenerate, Setting
 from exactmha.errors import InputError
 from exactmha.fields.interface import Scalar, added
 from exactmha.heads import Head, canonical, opposite
+from exactmha.instance import over_one_field
 from exactmha.outcome import Claim, Evidence, Outcome
 from exactmha.sequences import TokenSequence
 
@@ -30,17 +31,31 @@ class Agreement:
 
 
 def agreement(first: Model, second: Model) -> Agreement:
-    """Decide exactly on which lengths two models over one field agree.
+    """Decide exactly on which lengths two models agree.
 
     Length 1: s = Σ v_h. Length ≤ 2: s, and the heads up to (W, v) ~ (−W, −v), those with W = 0 left out.
-    Every length: the canonical heads. Raises `InputError` when the models are over different fields.
+    Every length: the canonical heads. Where no field holds both, some W of one is no ±W of the other.
+    Raises `InputError` when the dimensions differ, `LimitError` beyond the default limits.
     """
-    if first.field != second.field or first.dim != second.dim:
-        raise InputError("the two models must have one field and one dimension", value=(first.dim, second.dim))
+    if first.dim != second.dim:
+        raise InputError("the two models must have one dimension", value=(first.dim, second.dim))
+    both = over_one_field(first, second)
+    if both is None:
+        blind = over_one_field(_without_weights(first), _without_weights(second))
+        one = Outcome.UNDECIDED if blind is None else Outcome.of(_total(blind[0]) == _total(blind[1]))
+        return Agreement(one, Outcome.FAILS, Outcome.FAILS)
+    first, second = both
     one = Outcome.of(_total(first) == _total(second))
     two = Outcome.of(_up_to_sign(first) == _up_to_sign(second))
     every = Outcome.of(first.canonical().heads == second.canonical().heads)
     return Agreement(one, Outcome.every([one, two]), every)
+
+
+def _without_weights(model: Model) -> Model:
+    """Return the model with every W = 0, over the rationals where v is rational."""
+    zero = ((fmpq(0),) * model.dim,) * model.dim
+    heads = tuple(Head((zero,) * model.field.rank, head.v) for head in model.heads)
+    return Model(model.field, model.dim, heads)
 
 
 def _total(model: Model) -> tuple[Scalar, ...]:

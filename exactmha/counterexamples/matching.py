@@ -8,10 +8,12 @@ from exactmha.attention import Attention, Model
 from exactmha.counterexamples.build import Construction
 from exactmha.counterexamples.learner import same_recovery
 from exactmha.counterexamples.setting import Degenerate, Setting, dual, learner_queries, orthogonal
-from exactmha.errors import ExactMHAError
+from exactmha.errors import ExactMHAError, LimitError
 from exactmha.oracle import Oracle
 from exactmha.outcome import Claim, Evidence, Outcome, counted
 from exactmha.recover.learn import learn
+
+_MOST_SIZE = 36
 
 
 def no_matching(setting: Setting) -> Construction:
@@ -20,6 +22,7 @@ def no_matching(setting: Setting) -> Construction:
     x ⟂ b_1..b_{d−1}, y ⟂ u_1..u_{d−1}, b_dᵀ Z u_d = 0. Every grid profile (b_j, u_i) is the same set of (r, c) in both
     models, so the 2Hd² + 1 queries without the sum profiles have the same answers; the two models are different.
     """
+    _check_size(setting)
     b, u = setting.tokens
     spread = setting.height * (setting.heads - 1) * (setting.dim - 1)  # many conditions need many values
     W = [setting.matrix(spread) for _ in range(setting.field.rank)]
@@ -51,6 +54,12 @@ def no_matching(setting: Setting) -> Construction:
     )
 
 
+def _check_size(setting: Setting) -> None:
+    """Refuse sizes whose weights, powers of numbers of the field, would be too long to compare thousands of answers."""
+    if setting.field_name != "exponential" and setting.heads * setting.dim > _MOST_SIZE:
+        raise LimitError(f"H·d above {_MOST_SIZE} takes too long in the {setting.field_name} field")
+
+
 def _turned(setting: Setting, token: Sequence[int], spread: int | None = None) -> list[int]:
     """Return A·token ≠ 0, orthogonal to the token, for a random antisymmetric A."""
     most = spread or setting.height
@@ -76,6 +85,8 @@ def _matching_tells(setting: Setting, models: Sequence[Model]) -> Claim:
         oracle = Oracle(Attention(model), model.field, model.dim, keep_transcript=True)
         try:
             found.append(learn(oracle, heads=setting.heads, seed=setting.seed, grid=setting.grid, redraw=False).heads)
+        except LimitError:
+            raise
         except ExactMHAError as error:
             raise Degenerate(str(error)) from None
         transcripts.append(oracle.transcript or [])
@@ -92,6 +103,7 @@ def bound_only(setting: Setting) -> Construction:
     A head (W, v_a + v_b) is split in (W + x yᵀ, v_a) and (W + x' y'ᵀ, v_b) with x, x' ⟂ b_1, y and v_b ⟂ u_i for i ≠ 2,
     y' and v_a ⟂ u_2. In each profile only one of the two is visible, with the pole of W, or both have that pole.
     """
+    _check_size(setting)
     b, u = setting.tokens
     spread = setting.height * (setting.heads - 1) * (setting.dim - 1)  # many conditions need many values
     W, *others = setting.some_heads(setting.heads - 1, spread)

@@ -136,13 +136,14 @@ def rounded_outputs(setting: Setting) -> Construction:
     first, *others = setting.some_heads(setting.heads)
     model = setting.model([first, *others])
     attention = Attention(model)
-    rounded = [rounded_decimal(attention(query), DIGITS) for query in queries]
+    rounded = _all_rounded(attention, queries)
+    if rounded is None:
+        raise Degenerate("an answer lies on a boundary of rounding")
     for m in range(DIGITS + 1, DIGITS + 1 + _PERTURBATIONS):
         tiny = setting.scalar(fmpq(1, 10**m))
         moved = Head(first.W, (tuple(a + x for a, x in zip(first.v[0], tiny, strict=True)), *first.v[1:]))
         rival = setting.model([moved, *others])
-        answer = Attention(rival)
-        if all(rounded_decimal(answer(q), DIGITS) == r for q, r in zip(queries, rounded, strict=True)):
+        if _all_rounded(Attention(rival), queries) == rounded:
             break
     else:
         raise Degenerate("an answer lies on a boundary of rounding")
@@ -159,6 +160,14 @@ def rounded_outputs(setting: Setting) -> Construction:
             ),
         ),
     )
+
+
+def _all_rounded(answer: Attention, queries: Sequence[TokenSequence]) -> list[fmpz] | None:
+    """Return all answers rounded, or None when one lies on, or too close to, a boundary."""
+    try:
+        return [rounded_decimal(answer(query), DIGITS) for query in queries]
+    except Undecided:
+        return None
 
 
 def rounded_decimal(value: ExactValue, digits: int) -> fmpz:

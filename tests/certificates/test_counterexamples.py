@@ -550,6 +550,14 @@ def test_large_models_use_up_the_budget(judge: Judge, monkeypatch: pytest.Monkey
     assert judge(found) == ("malformed", "the queries together need more than 5000000 steps of work")
 
 
+def test_one_large_denominator_does_not_make_a_large_matrix(judge: Judge) -> None:
+    """Every entry of W over one denominator of 66,000 bits: gigabytes, unless it is refused before it is done."""
+    big = head("exponential", [[1] * 128 for _ in range(128)], [1] * 128)
+    big["W"][0][0][0] = f"1/{(1 << 66_000) + 1:x}"
+    found = document("hostile", "exponential", [[big] * 16, []], "different", [], dim=128)
+    assert judge(found) == ("malformed", "the queries together need more than 1000000000 steps of work")
+
+
 def test_all_queries_together_are_bounded(judge: Judge) -> None:
     found = document("many", "rational", [[], []], "equal", [query(([1], 1))])
     found["differ"] = found["agree"] * 1_000_000

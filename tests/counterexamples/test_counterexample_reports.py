@@ -117,3 +117,54 @@ def test_negated_queries_count_once() -> None:
 def test_an_unknown_name_lists_the_names() -> None:
     with pytest.raises(InputError, match="choose from unmerged"):
         assumption("none")
+
+
+def one_head(tmp_path: Path, field: str, W: str, v: str = "1") -> str:
+    path = tmp_path / f"{field}{len(W)}.json"
+    head = {"W": [[W]], "v": [v]}
+    path.write_text(json.dumps({"format": "exactmha/instance/1", "field": field, "dim": 1, "heads": [head]}))
+    return str(path)
+
+
+@pytest.mark.parametrize(("other", "v", "first"), [("log(2)", "1", "holds"), ("log(2)", "2", "fails")])
+def test_models_of_different_fields_are_compared(
+    other: str, v: str, first: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    left, right = one_head(tmp_path, "exponential", "1"), one_head(tmp_path, "rational", other, v)
+    assert run(["canonical", left, "--compare", right]) == 1
+    assert [line.split()[0] for line in capsys.readouterr().out.splitlines()] == [first, "fails", "fails"]
+
+
+@pytest.mark.parametrize(("heads", "dim", "field", "seed"), [(1, 2, "radical", 111), (1, 2, "exponential", 112)])
+def test_an_answer_on_a_boundary_of_rounding_is_drawn_again(heads: int, dim: int, field: str, seed: int) -> None:
+    assert build(assumption("rounded-outputs"), Setting(heads, dim, field, seed)).outcome is Outcome.HOLDS
+
+
+def test_sizes_out_of_reach_name_the_options(capsys: pytest.CaptureFixture[str]) -> None:
+    for name in ("no-matching", "bound-only"):
+        for size in ("16", "8"):
+            assert run(["counterexample", name, "--heads", size, "--dim", size, "--field", "rational"]) == 2
+            assert "--heads, --dim: " in capsys.readouterr().err
+
+
+def test_a_folder_is_written_whole_or_not_at_all(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    bad = tmp_path / "missing" / "c.json"
+    made = tmp_path / "made"
+    assert run(["counterexample", "unmerged", "-o", str(made), "--certificate", str(bad)]) == 2
+    assert not list(tmp_path.iterdir())
+    for option in ("-o", "--certificate"):
+        assert run(["counterexample", "unmerged", option, ""]) == 2
+        assert "is no name for an output" in capsys.readouterr().err
+    made.mkdir()
+    assert run(["counterexample", "unmerged", "-o", str(made)]) == 0  # an empty folder is as good as none
+    assert {path.name for path in made.iterdir()} == {"model-1.json", "model-2.json"}
+    assert made.stat().st_mode & 0o700 == 0o700
+
+
+def test_queries_that_would_grow_without_bound_are_refused(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    instance, path = one_head(tmp_path, "exponential", "1"), tmp_path / "q.json"
+    coprime = [[[f"1/{10**1000 + 2 * k + 1}"], ["1"]] for k in range(1000)]  # one common denominator of 10^6 digits
+    for queries, words in ((coprime, "over one denominator"), ([[["1"]] * 1000] * 201, "more than 200000 tokens")):
+        path.write_text(json.dumps(queries))
+        assert run(["identify", instance, "--queries", str(path)]) == 2
+        assert words in capsys.readouterr().err

@@ -82,7 +82,9 @@ def test_the_answers_agree_as_classified(name: str) -> None:
     assert agree_on(first, second, 3) == (every is H)
 
 
-def test_different_fields_are_refused() -> None:
+def test_different_fields_are_different_functions_and_dimensions_refused() -> None:
     first = model(([["1"]], ["2"]))
+    found = agreement(first, Model(ExponentialField(2, 1), 1, first.heads))  # W = 1 against W = √2
+    assert (found.length_one, found.length_two, found.every_length) == (H, F, F)
     with pytest.raises(InputError):
-        agreement(first, Model(ExponentialField(2, 1), 1, first.heads))
+        agreement(first, Model(first.field, 2, ()))
