@@ -463,7 +463,7 @@ BAD_CALLS: dict[str, tuple[list[str], str]] = {
     "dim 0": (["random", "--dim", "0"], "--dim: must be at least 1"),
     "dim huge": (["random", "--dim", "100000"], "--dim: must be at most"),
     "unknown field": (["verify", "--field", "complex"], "'--field'"),
-    "heads with a file": (["verify", "--heads", "2", "{dir}/one.json"], "--heads, --dim and --field describe a random"),
+    "heads with a file": (["verify", "--heads", "2", "{dir}/one.json"], "describe a random instance"),
     "field with a file": (["verify", "--field", "rational", "{dir}/one.json"], "describe a random instance"),
     "dim with an example": (["verify", "--dim", "2", "--example", "two-heads-1d"], "--example"),
     "file and example": (["verify", "{dir}/one.json", "--example", "two-heads-1d"], "--example"),

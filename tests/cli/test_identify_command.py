@@ -95,7 +95,7 @@ def test_identifiable(opposite: str, tmp_path: Path, capsys: Output) -> None:
     found = json.loads(printed(capsys, opposite, "--queries", queries, "--json", status=0))
     assert (found["verdict"], found["rank_proved"], found["blind_direction"]) == ("identifiable", 4, None)
     text = printed(capsys, opposite, "--queries", queries, status=0)
-    assert re.search(r"^verdict +identifiable \(locally\)$", text, flags=re.MULTILINE)
+    assert re.search(r"^verdict +identifiable \(locally, among models with 2 heads\)$", text, flags=re.MULTILINE)
 
 
 def test_too_few_queries(opposite: str, tmp_path: Path, capsys: Output) -> None:
