@@ -80,6 +80,14 @@ def _amplification() -> str:
     return _output_of("stability", "--table")
 
 
+def _budget() -> str:
+    return _output_of("budget")
+
+
+def _budget_table() -> str:
+    return _output_of("budget", "--table", "--heads", "1-4", "--dim", "1-6")
+
+
 BLOCKS: dict[str, Callable[[], str]] = {
     "verify": _verify,
     "by-hand": _by_hand,
@@ -89,6 +97,8 @@ BLOCKS: dict[str, Callable[[], str]] = {
     "transformer": _transformer,
     "stability": _stability,
     "amplification": _amplification,
+    "budget": _budget,
+    "budget-table": _budget_table,
     "bench": _bench,
     "sweep": _sweep,
 }

@@ -321,6 +321,19 @@ class RationalField:
 
     def vanishes(self, counts: list[int], shares: list[Share], meter: Meter) -> bool:
         """Decide Σ_h Σ_i m_i w_i y_i / Σ_i m_i w_i = 0 in integers."""
+        return not self.sum(self.parts(counts, shares, meter))
+
+    def equals(self, answer: Fraction, counts: list[int], shares: list[Share], meter: Meter) -> bool:
+        """Decide whether that sum is `answer`."""
+        return not self.sum([*self.parts(counts, shares, meter), (-answer.numerator, answer.denominator)])
+
+    @staticmethod
+    def sum(parts: list[tuple[int, int]]) -> int:
+        """Return the numerator of a sum of fractions."""
+        return int(added(parts, lambda x, y: x * y, lambda x, y: x + y))
+
+    def parts(self, counts: list[int], shares: list[Share], meter: Meter) -> list[tuple[int, int]]:
+        """Return Σ_i m_i w_i y_i / Σ_i m_i w_i of every head as numerator and denominator."""
         meter.spend(len(counts) + 8, sum(self.spread(e) + numbers_bits(values) for e, values in shares))
         parts = []
         for exponents, values in shares:
@@ -331,7 +344,7 @@ class RationalField:
                     weights[i] *= b ** (e - low)
             rows, scale = integral(values)
             parts.append((sum(w * y for w, (y,) in zip(weights, rows)), scale * sum(weights)))
-        return not added(parts, lambda x, y: x * y, lambda x, y: x + y)
+        return parts
 
     def places(self) -> Iterator[Place]:
         for p in PRIMES:
@@ -451,6 +464,24 @@ class RadicalField:
 
     def vanishes(self, counts: list[int], shares: list[Share], meter: Meter) -> bool:
         """Decide Σ_h Σ_i m_i w_i y_i / Σ_i m_i w_i = 0 in integer coordinates."""
+        return not any(self.sum(self.parts(counts, shares, meter)))
+
+    def equals(self, answer: tuple[Fraction, ...], counts: list[int], shares: list[Share], meter: Meter) -> bool:
+        """Decide whether that sum is `answer`."""
+        scale = 1
+        for x in answer:
+            scale = scale * x.denominator // gcd(scale, x.denominator)
+        top = [-x.numerator * (scale // x.denominator) for x in answer]
+        bottom = [scale, *[0] * (self.degree - 1)]
+        return not any(self.sum([*self.parts(counts, shares, meter), (top, bottom)]))
+
+    def sum(self, parts: list[tuple[list[int], list[int]]]) -> list[int]:
+        """Return the numerator of a sum of fractions, times a power of q."""
+        result: list[int] = added(parts, self._product, lambda x, y: [a + b for a, b in zip(x, y)])
+        return result
+
+    def parts(self, counts: list[int], shares: list[Share], meter: Meter) -> list[tuple[list[int], list[int]]]:
+        """Return Σ_i m_i w_i y_i / Σ_i m_i w_i of every head as numerator and denominator."""
         bits = sum(self.spread(e) + numbers_bits(values) for e, values in shares)
         meter.spend(self.degree * (len(counts) + 8 * self.degree), bits)
         parts = []
@@ -466,7 +497,7 @@ class RadicalField:
                     wraps, k = divmod(place + j, self.degree)
                     top[k] += weight * y * (self.p if wraps else self.q)
             parts.append((top, bottom))
-        return not any(added(parts, self._product, lambda x, y: [a + b for a, b in zip(x, y)]))
+        return parts
 
     def _product(self, x: list[int], y: list[int]) -> list[int]:
         """Return q·x·y, which has integer coordinates."""
@@ -570,6 +601,18 @@ class ExponentialField:
             except ValueError:  # a denominator that is no unit
                 continue
         return self._expands_to_zero(constant, fractions, meter)
+
+    def equals(self, answer: Any, counts: list[int], shares: list[Share], _meter: Meter) -> bool:
+        """Decide whether that sum is `answer`, where all denominators have at most two terms; else say no."""
+        constant, fractions = self._collected(counts, shares)
+        found = {(0, 1, 0): constant} if constant else {}
+        for bottom, top in fractions.items():
+            if len(bottom) != 2:
+                return False
+            ((_, a), (n, b)) = bottom
+            found[n, a, b] = top[0]
+        equal: bool = found == answer
+        return equal
 
     @staticmethod
     def _collected(counts: list[int], shares: list[Share]) -> tuple[Fraction, dict[Sparse, dict[int, Fraction]]]:
@@ -1634,15 +1677,17 @@ def multiple_of_root(number: Number, unit: tuple[Any, ...]) -> Fraction:
 # --- command line --------------------------------------------------------------------------------
 
 
-def check(path: str, instance: str | None = None, claim: str | None = None) -> str:
+KINDS: dict[str, Any] = {FORMAT: Checker, COUNTEREXAMPLE: CounterexampleChecker}
+
+
+def check(path: str, instance: str | None = None, claim: str | None = None, kinds: dict[str, Any] = KINDS) -> str:
     """Check a certificate; return the statement proved, or raise `Rejected` or `Unreadable`."""
     data = read_file(path)
     document = parse_json(data, path)
     version = document.get("format") if isinstance(document, dict) else None
-    if version not in (FORMAT, COUNTEREXAMPLE):
-        raise Unreadable(f"{path}: must be an object whose format is {FORMAT} or {COUNTEREXAMPLE}")
-    kind = Checker if version == FORMAT else CounterexampleChecker
-    checker = kind(document, data, path)
+    if not isinstance(version, str) or version not in kinds:
+        raise Unreadable(f"{path}: must be an object whose format is {' or '.join(kinds)}")
+    checker = kinds[version](document, data, path)
     checker.check()
     if claim is not None:
         wanted = parse_json(claim.encode("utf-8", "surrogateescape"), "--claim")
@@ -1651,10 +1696,10 @@ def check(path: str, instance: str | None = None, claim: str | None = None) -> s
         checker.check_claim(wanted)
     if instance is not None:
         checker.check_instance(read_file(instance), instance)
-    return checker.statement(with_instance=instance is not None)
+    return str(checker.statement(with_instance=instance is not None))
 
 
-def main(arguments: list[str], check: Callable[[str, str | None, str | None], str] = check) -> int:
+def main(arguments: list[str], kinds: dict[str, Any] = KINDS) -> int:
     for stream in (sys.stdout, sys.stderr):
         if hasattr(stream, "reconfigure"):
             stream.reconfigure(errors="backslashreplace")
@@ -1670,7 +1715,7 @@ def main(arguments: list[str], check: Callable[[str, str | None, str | None], st
         print("usage: checker.py FILE [--instance INSTANCE] [--claim JSON]", file=sys.stderr)
         return 2
     try:
-        print(check(paths[0], options.get("instance"), options.get("claim")))
+        print(check(paths[0], options.get("instance"), options.get("claim"), kinds))
     except Rejected as error:
         print(f"REJECTED: {error.step}: {error.reason}: {error}")
         return 1

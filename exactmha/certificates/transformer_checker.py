@@ -533,27 +533,9 @@ class Instance:
 # --- command line --------------------------------------------------------------------------------
 
 
-def check(path: str, instance: str | None = None, claim: str | None = None) -> str:
-    """Check a certificate of any kind; return the statement proved, or raise `Rejected` or `Unreadable`."""
-    data = checker.read_file(path)
-    document = checker.parse_json(data, path)
-    if not isinstance(document, dict) or document.get("format") != FORMAT:
-        return checker.check(path, instance, claim)
-    found = TransformerChecker(document, data, path)
-    found.check()
-    if claim is not None:
-        wanted = checker.parse_json(claim.encode("utf-8", "surrogateescape"), "--claim")
-        if not isinstance(wanted, dict):
-            raise checker.Unreadable("--claim: must be a JSON object")
-        found.check_claim(wanted)
-    if instance is not None:
-        found.check_instance(checker.read_file(instance), instance)
-    return found.statement(with_instance=instance is not None)
-
-
 def main(arguments: list[str]) -> int:
-    """Run checker.py's command line with the `check` of this file."""
-    return checker.main(arguments, check)
+    """Check a certificate of a Transformer, or of a kind that checker.py knows."""
+    return checker.main(arguments, {**checker.KINDS, FORMAT: TransformerChecker})
 
 
 if __name__ == "__main__":

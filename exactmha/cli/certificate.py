@@ -11,14 +11,14 @@ from exactmha.files import write_atomically
 
 def write_certificate(text: str, path: str) -> None:
     """Check a certificate with the independent checker, then write it; raises `InputError` when it is too large."""
-    from exactmha.certificates.checker import Unreadable
-    from exactmha.certificates.transformer_checker import check
+    from exactmha.certificates.checker import Unreadable, check
+    from exactmha.certificates.kinds import KINDS
 
     with tempfile.TemporaryDirectory() as folder:
         draft = Path(folder) / "certificate.json"
         write_atomically(draft, text)
         try:
-            check(str(draft))
+            check(str(draft), kinds=KINDS)
         except Unreadable as error:
             problem = str(error).removeprefix(f"{draft}: ")
             raise InputError(

@@ -19,7 +19,8 @@ def command(file: str, instance: str | None, claim: str | None) -> int:
 
     Prints the exact statement proved and what it rests on, or the first step that fails and why.
     """
-    from exactmha.certificates.transformer_checker import main
+    from exactmha.certificates.checker import main
+    from exactmha.certificates.kinds import KINDS
 
     options = [("--instance", instance), ("--claim", claim)]
-    return main([file, *(part for name, value in options if value is not None for part in (name, value))])
+    return main([file, *(part for name, value in options if value is not None for part in (name, value))], KINDS)

@@ -23,6 +23,7 @@ COMMANDS = {
     "bench": "Time everything against bare FLINT and SymPy, side by side in one run.",
     "reproduce": "Regenerate every table that README shows.",
     "query": "Ask the exact oracle of an instance one query.",
+    "budget": "Compare how many queries every learner needs, against the number of unknowns.",
     "identify": "Decide whether a list of queries determines the heads, to first order.",
     "random": "Write a random canonical instance.",
     "canonical": "Write the canonical form of an instance: equal W merged, zero sums discarded.",

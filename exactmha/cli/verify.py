@@ -39,6 +39,7 @@ if TYPE_CHECKING:
 @network_options
 @click.option("--heads-bound", type=click.IntRange(0, 10_000), help="Tell the learner only this bound H_0 ≥ H.")
 @click.option("--lines-bound", type=click.IntRange(0, 10_000), help="Transformers: tell only this bound on the lines.")
+@click.option("--learner", default="paper", show_default=True, help="Which learner; `exactmha budget` lists them.")
 @click.option("--failure-bound", default="2^-40", show_default=True, help="Bound on the probability of a bad design.")
 @click.option("--grid", type=click.IntRange(2), help="Force the number of values of every token coordinate.")
 @click.option("--certificate", help="Write a certificate to this file when something was recovered.")
@@ -58,6 +59,7 @@ def command(
     width: int | None,
     heads_bound: int | None,
     lines_bound: int | None,
+    learner: str,
     failure_bound: str,
     grid: int | None,
     certificate: str | None,
@@ -69,41 +71,47 @@ def command(
     from exactmha.conditions import Grid
     from exactmha.transformer.model import Transformer
 
-    def given(name: str) -> bool:
-        return ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
+    given = {name for name in ctx.params if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT}
+    _check_options(given, instance, example, learner)
+    shape = (3 if heads is None else heads, 3 if dim is None else dim, field_name, seed)
+    model, source, design = _instance(instance, example, shape, (neurons, width), limits)
+    _check_kind(given, is_transformer=isinstance(model, Transformer))
+    if certificate is not None:
+        check_writable(certificate, *([instance] if instance else []))  # before the long run, not after it
+    settings: dict[str, Any] = {"grid": Grid(grid, grid) if grid else design, "seed": seed, "limits": limits}
+    if not isinstance(model, Transformer) and learner != "paper":
+        from exactmha.cli.learners import verify_learner
 
-    random_options = any(map(given, ("heads", "dim", "field_name", "neurons", "width")))
+        return verify_learner(learner, model, source, certificate, as_json, **settings)
+    settings |= {"heads_bound": heads_bound, "failure_bound": probability(failure_bound, limits)}
+    if isinstance(model, Transformer):
+        return _verify_transformer(model, source, certificate, as_json, {**settings, "lines_bound": lines_bound})
+    return _verify_attention(model, source, certificate, as_json, {**settings, "redraw": not no_redraw})
+
+
+def _check_options(given: set[str], instance: str | None, example: str | None, learner: str) -> None:
+    """Raise `InputError` for options that do not go together."""
     if instance is not None and example is not None:
         raise InputError("is a second instance", field="--example", value=example, hint="give a file or an example")
-    if random_options and (instance is not None or example is not None):
+    if given & {"heads", "dim", "field_name", "neurons", "width"} and (instance is not None or example is not None):
         raise InputError(
             "--heads, --dim, --field, --neurons and --width describe a random instance",
             field="--example" if instance is None else "INSTANCE",
             value=example or instance,
             hint="give one of: a file, --example, or these options",
         )
-    if grid is not None and given("failure_bound"):
+    if {"grid", "failure_bound"} <= given:
         raise InputError("decides the grid that --grid forces", field="--failure-bound", hint="give one of the two")
-    shape = (3 if heads is None else heads, 3 if dim is None else dim, field_name, seed)
-    model, source, design = _instance(instance, example, shape, (neurons, width), limits)
-    if certificate is not None:
-        check_writable(certificate, *([instance] if instance else []))  # before the long run, not after it
-    settings: dict[str, Any] = {
-        "heads_bound": heads_bound,
-        "failure_bound": probability(failure_bound, limits),
-        "grid": Grid(grid, grid) if grid else design,
-        "seed": seed,
-        "limits": limits,
-    }
-    if isinstance(model, Transformer):
-        if no_redraw:
-            raise InputError("is not for Transformers", field="--no-redraw", hint="leave it out")
-        return _verify_transformer(model, source, certificate, as_json, {**settings, "lines_bound": lines_bound})
-    if lines_bound is not None:
-        raise InputError(
-            "is for Transformers only", field="--lines-bound", value=lines_bound, hint="give --neurons too"
-        )
-    return _verify_attention(model, source, certificate, as_json, {**settings, "redraw": not no_redraw})
+    if learner != "paper" and given & {"heads_bound", "no_redraw", "failure_bound"}:
+        problem = "goes without --heads-bound, --no-redraw and --failure-bound"
+        raise InputError(problem, field="--learner", value=learner)
+
+
+def _check_kind(given: set[str], *, is_transformer: bool) -> None:
+    """Raise `InputError` for an option that is not for this kind of instance."""
+    for name in given & ({"no_redraw", "learner"} if is_transformer else {"lines_bound"}):
+        kind = "is not for Transformers" if is_transformer else "is for Transformers only"
+        raise InputError(kind, field=f"--{name.replace('_', '-')}", hint="leave it out")
 
 
 def _verify_attention(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from exactmha.counterexamples import lengths, matching, outputs, positions, representation, samples, tokens
+from exactmha.counterexamples import lengths, matching, outputs, overlap, positions, representation, samples, tokens
 from exactmha.counterexamples.build import Assumption
 from exactmha.errors import InputError
 from exactmha.field_names import FIELD_NAMES
@@ -89,6 +89,14 @@ CATALOGUE = (
         FIELD_NAMES,
         tokens.subspace_tokens,
         "R^1 has no proper subspace but 0",
+    ),
+    Assumption(
+        "overlapping-subspaces",
+        "heads in known orthogonal subspaces (earlier work)",
+        (2, 2),
+        FIELD_NAMES,
+        overlap.overlapping_subspaces,
+        overlap.WHY_LEAST,
     ),
     Assumption(
         "position-encoding",

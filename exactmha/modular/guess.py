@@ -69,21 +69,21 @@ def _poles_and_residues(
     """
     reversed_q = q.reverse(heads)
     slope = reversed_q.derivative()
-    roots = _roots(reversed_q, slope, place)
-    tops = numerator(q, g, heads, place).reverse(heads - 1).multipoint_evaluate(roots)
-    for root, top, bottom in zip(roots, tops, slope.multipoint_evaluate(roots), strict=True):
+    found = roots(reversed_q, slope, place)
+    tops = numerator(q, g, heads, place).reverse(heads - 1).multipoint_evaluate(found)
+    for root, top, bottom in zip(found, tops, slope.multipoint_evaluate(found), strict=True):
         yield -root, -top / (root * bottom)
 
 
-def _roots(polynomial: fmpz_mod_poly, slope: fmpz_mod_poly, place: Place) -> list[fmpz_mod]:
+def roots(polynomial: fmpz_mod_poly, slope: fmpz_mod_poly, place: Place) -> list[fmpz_mod]:
     """Return all roots in Z/p^k, by Newton's iteration from those modulo p, which must be simple and not 0."""
     modulo_p = nmod_poly([int(c) % place.prime for c in polynomial.coeffs()], place.prime).roots()
     if len(modulo_p) != polynomial.degree() or any(int(root) == 0 for root, _ in modulo_p):
         raise BadPlace(f"the pole polynomial does not split into distinct factors modulo {place.prime}")
-    roots = [place.ring(root) for root in sorted(int(root) for root, _ in modulo_p)]
+    found = [place.ring(root) for root in sorted(int(root) for root, _ in modulo_p)]
     digits = 1
     while digits < place.precision:
-        values, slopes_there = polynomial.multipoint_evaluate(roots), slope.multipoint_evaluate(roots)
-        roots = [y - value / d for y, value, d in zip(roots, values, slopes_there, strict=True)]
+        values, slopes_there = polynomial.multipoint_evaluate(found), slope.multipoint_evaluate(found)
+        found = [y - value / d for y, value, d in zip(found, values, slopes_there, strict=True)]
         digits *= 2
-    return roots
+    return found

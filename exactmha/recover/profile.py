@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
+from flint import fmpq
+
 from exactmha.fields.interface import Exponent, Field, ProfileField, Scalar, Value, rational
 
 
@@ -34,8 +36,8 @@ def profile_values(
     return (base + form(field, k, exponents, residues) for k in range(1, most + 1))
 
 
-def form(field: Field, count: int, exponents: Sequence[Exponent], residues: Sequence[Scalar]) -> Value:
-    """Return Σ_h c_h·k r_h/(1 + k r_h) in K for k = `count`, by the operations of a `Value` alone."""
+def form(field: Field, count: int | fmpq, exponents: Sequence[Exponent], residues: Sequence[Scalar]) -> Value:
+    """Return Σ_h c_h·k r_h/(1 + k r_h) in K for a rational k = `count`, by the operations of a `Value` alone."""
     one, k = rational(field, 1), rational(field, count)
     total = rational(field, 0)
     for exponent, residue in zip(exponents, residues, strict=True):

@@ -34,7 +34,9 @@ MODULES = {
     ".".join((PACKAGE.name, *path.relative_to(PACKAGE).with_suffix("").parts)).removesuffix(".__init__"): path
     for path in PACKAGE.rglob("*.py")
 }
-LEARNER = sorted(name for name in MODULES if name.startswith(("exactmha.recover", "exactmha.modular")))
+LEARNER = sorted(
+    name for name in MODULES if name.startswith(("exactmha.recover", "exactmha.modular", "exactmha.budget."))
+)
 
 
 # --- 1. the import graph ---------------------------------------------------------------------------

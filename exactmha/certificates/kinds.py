@@ -1,0 +1,13 @@
+"""Every kind of certificate, by its format, with the independent checker of it."""
+
+from __future__ import annotations
+
+from typing import Any
+
+from exactmha.certificates import budget_checker, checker, transformer_checker
+
+KINDS: dict[str, Any] = {
+    **checker.KINDS,
+    transformer_checker.FORMAT: transformer_checker.TransformerChecker,
+    budget_checker.FORMAT: budget_checker.BudgetChecker,
+}
