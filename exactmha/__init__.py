@@ -21,7 +21,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from exactmha.approximate.doubles import double_oracle as double_oracle
-    from exactmha.approximate.numeric import learn_numerically as learn_numerically
+    from exactmha.approximate.numeric import learn_numeric as learn_numeric
     from exactmha.attention import Attention as Attention
     from exactmha.attention import Model as Model
     from exactmha.conditions import Grid as Grid
@@ -70,7 +70,7 @@ _HOME = {
     "double_oracle": "approximate.doubles",
     "equivalent": "instance",
     "learn": "recover.learn",
-    "learn_numerically": "approximate.numeric",
+    "learn_numeric": "approximate.numeric",
     "load": "instance",
     "random_model": "random_instance",
     "save": "instance",

@@ -14,9 +14,9 @@ from exactmha.errors import InputError, LimitError
 from exactmha.limits import DEFAULT_LIMITS, Limits
 
 
-def read_bytes(path: str | Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
-    """Return the bytes of a regular file of bounded size, or raise `InputError`."""
-    name = str(path)
+def read_bytes(path: str | Path, limits: Limits = DEFAULT_LIMITS, bound: str = "file_bytes") -> bytes:
+    """Return the bytes of a regular file, at most as many as the limit named `bound`, or raise `InputError`."""
+    name, most = str(path), int(getattr(limits, bound))
     try:
         # O_NONBLOCK: a pipe without a writer must not hang us
         descriptor = os.open(path, os.O_RDONLY | getattr(os, "O_NONBLOCK", 0))
@@ -27,9 +27,10 @@ def read_bytes(path: str | Path, limits: Limits = DEFAULT_LIMITS) -> bytes:
         os.close(descriptor)
         raise InputError("is not a regular file", file=name, hint="give a file, not a folder or a device")
     with os.fdopen(descriptor, "rb") as stream:
-        data = stream.read(limits.file_bytes + 1)
-    if len(data) > limits.file_bytes:
-        raise LimitError(f"is larger than {limits.file_bytes} bytes", file=name, hint="see --limit file_bytes")
+        # a size already known to be too large is not read at all; the one read counts
+        data = stream.read(most + 1) if os.fstat(descriptor).st_size <= most else None
+    if data is None or len(data) > most:
+        raise LimitError(f"is larger than {most} bytes", file=name, hint=f"see --limit {bound}")
     return data
 
 

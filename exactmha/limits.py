@@ -52,6 +52,15 @@ class Limits:
     jacobian_size: int = 20_000_000
     """machine words (terms in the exponential field) of the exact numbers from which a null vector of it is proved"""
 
+    weights_bytes: int = 2**30
+    """size of a file of weights, in bytes"""
+    weights_header: int = 4 * 2**20
+    """size of the header of a safetensors file, in bytes"""
+    weights_tensors: int = 20_000
+    """number of tensors in a file of weights"""
+    weights_entries: int = 4_000_000
+    """entries of one tensor that is read"""
+
     @property
     def number_bits(self) -> int:
         """`number_digits` in bits."""

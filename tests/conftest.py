@@ -2,11 +2,14 @@
 
 import signal
 from collections.abc import Callable
+from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
 from exactmha.certificates import checker
+
+collect_ignore = [] if find_spec("torch") else ["weights/make_layers.py"]  # a script, for those who have PyTorch
 
 
 def pytest_configure() -> None:

@@ -32,6 +32,8 @@ from exactmha.sequences import Token
 
 BlackBox = Callable[[list[list[Fraction]]], Any]
 """Takes a sequence of tokens with exact coordinates (floats can be made of them), returns a real number."""
+DEFAULT_ERROR = "1e-12"
+"""What is assumed of the answers unless `epsilon` says otherwise: about right for float64 answers of size up to 100."""
 _ESTIMATE_BITS = 1024
 _MOST_BITS = 4096
 
@@ -56,22 +58,23 @@ class NumericRecovery:
         return self.run.outcome
 
 
-def learn_numerically(
+def learn_numeric(
     oracle: BlackBox,
-    *,
-    heads: int,
     dim: int,
-    epsilon: Any,
+    heads: int,
+    *,
+    epsilon: Any = DEFAULT_ERROR,
     seed: int = 0,
     draws: int = 1,
     kind: str = DEFAULT_KIND,
-    scale: fmpq = DEFAULT_SCALE,
+    scale: fmpq | int = DEFAULT_SCALE,
 ) -> NumericRecovery:
     """Learn `heads` ≥ 1 heads in R^dim from answers with errors at most `epsilon` > 0, and certify the result.
 
     Asks 2H(2d² − 1) + 1 = 4Hd² − 2H + 1 queries of length at most 2H + 1 for each of `draws` designs, and keeps
-    the one with the smallest certified constant. The answers may be int, float, Fraction, fmpq, arb or mpf; `epsilon`
-    one of these, or text such as "1e-12".
+    the one with the smallest certified constant. All that is proved rests on `epsilon`. The b_j have length `scale`
+    and the u_i length 1; small weights need longer tokens (8 for a fresh layer of PyTorch). The answers may be int,
+    float, Fraction, fmpq, arb or mpf; `epsilon` one of these, or text such as "1e-12".
 
     Raises `InputError` for an answer that is not a finite real number.
     """
@@ -81,7 +84,7 @@ def learn_numerically(
     error = positive_rational(epsilon, "epsilon")
     best: NumericRecovery | None = None
     asked = 0
-    for count, design in enumerate(designs(kind, dim, seed, scale)):
+    for count, design in enumerate(designs(kind, dim, seed, fmpq(scale))):
         if count == draws:
             break
         answers = answers_of(oracle, design, heads)

@@ -9,7 +9,7 @@ from pathlib import Path
 from types import TracebackType
 from typing import Any, Self
 
-from exactmha.campaigns.tasks import COLUMNS, RESULT_COLUMNS, Row, Task
+from exactmha.campaigns.tasks import COLUMNS, RESULT_COLUMNS, FileTask, Row, Task
 from exactmha.errors import InputError
 from exactmha.outcome import Outcome
 
@@ -54,7 +54,7 @@ class Database:
     ) -> None:
         self._connection.close()
 
-    def missing(self, wanted: Iterable[Task]) -> list[Task]:
+    def missing(self, wanted: Iterable[Task | FileTask]) -> list[Task | FileTask]:
         """Return the tasks that have no row yet, in their order."""
         done = {key for (key,) in self._select("key")}
         return [task for task in wanted if task.key not in done]

@@ -14,7 +14,7 @@ from multiprocessing import get_context, parent_process
 from typing import Any
 
 from exactmha import __version__
-from exactmha.campaigns.tasks import Row, Task, run, version
+from exactmha.campaigns.tasks import FileTask, Row, Task, run, version
 from exactmha.errors import InputError, WorkerLost
 
 _AHEAD = 4
@@ -23,7 +23,7 @@ _PATIENCE = 10
 """Seconds that a cluster has to answer, and then again to show a worker."""
 
 
-def run_locally(tasks: Sequence[Task], jobs: int) -> Iterator[Row]:
+def run_locally(tasks: Sequence[Task | FileTask], jobs: int) -> Iterator[Row]:
     """Run tasks on this machine, `jobs` at a time; raises `WorkerLost` when a worker process dies."""
     if jobs == 1:
         yield from map(run, tasks)
@@ -69,7 +69,7 @@ def _follow_parent() -> None:
     threading.Thread(target=follow, daemon=True).start()
 
 
-def run_on_cluster(tasks: Sequence[Task], address: str) -> Iterator[Row]:
+def run_on_cluster(tasks: Sequence[Task | FileTask], address: str) -> Iterator[Row]:
     """Run tasks on the Dask cluster at `address`; Dask runs the tasks of a lost worker again.
 
     Raises `InputError` when no usable cluster is there, `WorkerLost` when the scheduler goes away.
@@ -96,7 +96,7 @@ def run_on_cluster(tasks: Sequence[Task], address: str) -> Iterator[Row]:
             raise WorkerLost(f"the cluster at {address} is gone ({type(error).__name__})") from None
 
 
-def _submitted(client: Any, task: Task) -> Any:
+def _submitted(client: Any, task: Task | FileTask) -> Any:
     return client.submit(run, task, pure=False, retries=3)
 
 

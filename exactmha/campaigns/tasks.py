@@ -1,20 +1,26 @@
-"""One task of a campaign: verify one random instance; returns one row."""
+"""One task of a campaign: verify one random instance, or one instance file; returns one row."""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import astuple, dataclass, fields
+from pathlib import Path
 from time import perf_counter
+from typing import TYPE_CHECKING
 
 from exactmha import __version__
 from exactmha.conditions import Grid
-from exactmha.errors import ExactMHAError
+from exactmha.errors import ExactMHAError, InputError
 from exactmha.outcome import Outcome
+
+if TYPE_CHECKING:
+    from exactmha.attention import Model
 
 
 @dataclass(frozen=True, slots=True, order=True)
 class Task:
-    """What identifies a verification: everything that its result depends on."""
+    """What identifies a verification of a random instance: everything that its result depends on."""
 
     field: str
     heads: int
@@ -27,6 +33,39 @@ class Task:
     def key(self) -> str:
         """The primary key of the task's row."""
         return "/".join(map(str, astuple(self)))
+
+    def model(self) -> Model:
+        """Draw the random instance."""
+        from exactmha.random_instance import random_model
+
+        return random_model(self.heads, self.dim, self.field, self.seed)
+
+
+@dataclass(frozen=True, slots=True)
+class FileTask:
+    """A verification of an instance file, which travels with the task; the key names it by its bytes."""
+
+    name: str
+    source: bytes
+    field: str
+    heads: int
+    """canonical heads"""
+    dim: int
+    seed: int
+    grid: int
+
+    @property
+    def key(self) -> str:
+        """The primary key of the task's row."""
+        digest = hashlib.sha256(self.source).hexdigest()
+        return "/".join(map(str, (self.name, digest[:32], self.seed, self.grid)))
+
+    def model(self) -> Model:
+        """Read the instance."""
+        from exactmha.files import parse_json
+        from exactmha.instance import from_dict
+
+        return from_dict(parse_json(self.source, file=self.name))
 
 
 @dataclass(frozen=True, slots=True)
@@ -63,20 +102,36 @@ def tasks(heads: range, dims: range, field_names: tuple[str, ...], trials: int, 
                     yield Task(field, head_count, dim, seed, grid)
 
 
+def file_tasks(folder: str, trials: int, grid: int) -> list[FileTask]:
+    """Return the tasks of all instance files `*.json` of a folder, small instances first; seeds 0..trials−1 for each.
+
+    Raises `InputError` when there is none, or when one of them is no attention instance.
+    """
+    from exactmha.instance import load_with_source
+
+    paths = sorted(Path(folder).glob("*.json"))
+    if not paths:
+        raise InputError("has no file *.json", field="FOLDER", value=folder, hint="give a folder of instance files")
+    found = []
+    for path in paths:
+        model, source = load_with_source(path)
+        heads, name = len(model.canonical().heads), path.name.encode(errors="replace").decode()
+        found += [FileTask(name, source, model.field.name, heads, model.dim, seed, grid) for seed in range(trials)]
+    return sorted(found, key=lambda task: (task.heads * task.dim**2, task.name, task.seed))
+
+
 def version() -> str:
     """Return the version of exactmha in the process that runs this."""
     return __version__
 
 
-def run(task: Task) -> Row:
-    """Verify the random instance of a task; an error on purpose becomes a row, not an exception."""
-    from exactmha.random_instance import random_model
+def run(task: Task | FileTask) -> Row:
+    """Verify the instance of a task; an error on purpose becomes a row, not an exception."""
     from exactmha.verification import verify
 
     start = perf_counter()
     try:
-        model = random_model(task.heads, task.dim, task.field, task.seed)
-        result = verify(model, seed=task.seed, grid=Grid(task.grid, task.grid) if task.grid else None)
+        result = verify(task.model(), seed=task.seed, grid=Grid(task.grid, task.grid) if task.grid else None)
     except ExactMHAError as error:
         return _row(task, Outcome.UNDECIDED, start, error=str(error))
     return _row(
@@ -93,7 +148,7 @@ def run(task: Task) -> Row:
 
 
 def _row(
-    task: Task,
+    task: Task | FileTask,
     outcome: Outcome,
     start: float,
     *,

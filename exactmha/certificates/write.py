@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import hashlib
 import json
+from collections.abc import Sequence
 from typing import Any
 
 from flint import fmpq
@@ -13,6 +14,7 @@ from exactmha.fields import ExponentialField, ExponentialValue, RadicalField, Ra
 from exactmha.fields.interface import Scalar, Value
 from exactmha.fields.model_field import ExactField
 from exactmha.recover.learn import Recovery, Sampled
+from exactmha.recover.profile import Profile
 
 FORMAT = "exactmha/certificate/1"
 
@@ -42,15 +44,9 @@ class CertificateRecorder:
         if self._base is None:
             self._base = (tokens[0], value_text(sampled.base))
             self._transcript.update(canonical_json([tokens[0], self._base[1]]))
-        answers = [value_text(answer) for answer in sampled.answers]
-        self._transcript.update(canonical_json([*tokens, answers]))
-        self._profiles.append(
-            {
-                "answers": answers,
-                "exponents": [[hexadecimal(e) for e in exponent] for exponent in sampled.profile.exponents],
-                "residues": [scalar_text(c) for c in sampled.profile.residues],
-            }
-        )
+        written = profile_text(sampled.answers, sampled.profile)
+        self._transcript.update(canonical_json([*tokens, written["answers"]]))
+        self._profiles.append(written)
 
     def text(self, recovery: Recovery, field: ExactField, instance: bytes) -> str:
         """Return the certificate of a finished run; `instance` is the instance file, byte for byte."""
@@ -73,6 +69,15 @@ class CertificateRecorder:
             "steps": _steps(recovery, self._base[1], self._profiles),
         }
         return canonical_json(document).decode()
+
+
+def profile_text(answers: Sequence[Value], profile: Profile) -> dict[str, Any]:
+    """Return the answers, poles and residues of one profile as its step lists them."""
+    return {
+        "answers": [value_text(answer) for answer in answers],
+        "exponents": [[hexadecimal(e) for e in exponent] for exponent in profile.exponents],
+        "residues": [scalar_text(c) for c in profile.residues],
+    }
 
 
 def _steps(recovery: Recovery, base: Any, profiles: list[dict[str, Any]]) -> list[Any]:

@@ -19,16 +19,19 @@ COMMANDS = {
     "stability": "How many digits the theorem needs: certified error bounds for approximate outputs.",
     "check": "Check a certificate without trusting the learner.",
     "counterexample": "Break the theorem: an exact counterexample for every assumption dropped.",
-    "sweep": "Verify many random instances; resumable, in parallel or on a cluster.",
+    "sweep": "Verify many random instances, or a folder of instance files; resumable, in parallel or on a cluster.",
     "bench": "Time everything against bare FLINT and SymPy, side by side in one run.",
     "reproduce": "Regenerate every table that README shows.",
     "query": "Ask the exact oracle of an instance one query.",
     "budget": "Compare how many queries every learner needs, against the number of unknowns.",
     "identify": "Decide whether a list of queries determines the heads, to first order.",
+    "import": "Read a real attention layer (.safetensors or .npz) as an exact instance.",
     "random": "Write a random canonical instance.",
     "canonical": "Write the canonical form of an instance: equal W merged, zero sums discarded.",
 }
 """Command → short help; each has its module in exactmha.cli, imported only when the command runs."""
+MODULES = {"import": "import_weights"}
+"""Commands whose module cannot have their name."""
 
 INTERRUPTED = 130
 CUT_OFF = 141
@@ -48,7 +51,7 @@ class LazyGroup(click.Group):
         """Import and return a command."""
         if cmd_name not in COMMANDS:
             return None
-        command = import_module(f"exactmha.cli.{cmd_name}").command
+        command = import_module(f"exactmha.cli.{MODULES.get(cmd_name, cmd_name)}").command
         if not isinstance(command, click.Command):
             raise TypeError(f"exactmha.cli.{cmd_name} defines no command")
         return command

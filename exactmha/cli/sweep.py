@@ -17,6 +17,7 @@ from exactmha.field_names import FIELD_NAMES
 from exactmha.outcome import Outcome, exit_status
 
 _SHOWN_FAILURES = 10
+_TRIALS = 20
 _MOST_SIZE = 512
 _MOST_RUNS = 1_000_000
 
@@ -38,21 +39,29 @@ class IntegerRange(click.ParamType[range]):
 
 
 @click.command("sweep")
+@click.argument("folder", required=False)
 @click.option("--heads", type=IntegerRange(), default="1-4", show_default=True, help="Numbers of heads.")
 @click.option("--dim", type=IntegerRange(), default="1-6", show_default=True, help="Dimensions.")
 @click.option("--field", "field_name", type=click.Choice(["all", *FIELD_NAMES]), default="all", show_default=True)
-@click.option("--trials", type=click.IntRange(1, 10**6), default=20, show_default=True, help="Instances of each kind.")
+@click.option(
+    "--trials",
+    type=click.IntRange(1, 10**6),
+    help="Instances of each kind, designs for each file.  [default: 20, or 1]",
+)
 @click.option("--grid", type=click.IntRange(2, 2**62), help="Force the number of values of every token coordinate.")
 @click.option("--jobs", type=click.IntRange(1, 64), default=1, show_default=True, help="Worker processes.")
 @click.option("--db", required=True, help="SQLite file of results; run again with it to resume.")
 @click.option("--cluster", help="Address of a Dask scheduler to run on instead of this machine.")
 @click.option("--plot", "plot_path", help="Write plots of all rows in the database to this image file.")
 @json_option
+@click.pass_context
 def command(
+    ctx: click.Context,
+    folder: str | None,
     heads: range,
     dim: range,
     field_name: str,
-    trials: int,
+    trials: int | None,
     grid: int | None,
     jobs: int,
     db: str,
@@ -60,22 +69,30 @@ def command(
     plot_path: str | None,
     as_json: bool,
 ) -> int:
-    """Verify many random instances; interrupted runs resume with nothing lost or doubled.
+    """Verify many random instances, or all instance files in FOLDER.
 
-    The summary covers every row of the database. Results do not depend on --jobs or --cluster.
+    Interrupted runs resume with nothing lost or doubled. The summary covers every row of the database. Results do not
+    depend on --jobs or --cluster.
     """
     from exactmha.campaigns.database import Database
     from exactmha.campaigns.executors import run_locally, run_on_cluster
     from exactmha.campaigns.summary import grouped, plot
-    from exactmha.campaigns.tasks import tasks
+    from exactmha.campaigns.tasks import FileTask, Task, file_tasks, tasks
     from exactmha.figures import check_figure
 
-    names = FIELD_NAMES if field_name == "all" else (field_name,)
-    _check_size(heads, dim, len(names) * trials)
+    wanted: list[Task | FileTask]
+    if folder is not None:
+        for name in ("heads", "dim", "field_name"):
+            if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
+                raise InputError("--heads, --dim and --field describe random instances", field="FOLDER", value=folder)
+        wanted = [*file_tasks(folder, trials or 1, grid or 0)]
+    else:
+        names = FIELD_NAMES if field_name == "all" else (field_name,)
+        _check_size(heads, dim, len(names) * (trials or _TRIALS))
+        wanted = list(tasks(heads, dim, names, trials or _TRIALS, grid or 0))
     if plot_path is not None:
         check_figure(plot_path, db)
     with Database(db) as database:
-        wanted = list(tasks(heads, dim, names, trials, grid or 0))
         missing = database.missing(wanted)
         rows = run_locally(missing, jobs) if cluster is None else run_on_cluster(missing, cluster)
         with _progress(len(wanted), len(wanted) - len(missing)) as advance:

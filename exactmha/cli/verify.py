@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from exactmha.cli.certificate import write_certificate
+from exactmha.cli.estimates import announce
 from exactmha.cli.options import (
     field_option,
     json_option,
@@ -44,6 +45,7 @@ if TYPE_CHECKING:
 @click.option("--grid", type=click.IntRange(2), help="Force the number of values of every token coordinate.")
 @click.option("--certificate", help="Write a certificate to this file when something was recovered.")
 @click.option("--no-redraw", is_flag=True, help="Stop at the first condition that fails instead of drawing again.")
+@click.option("--dry-run", is_flag=True, help="Print the number of queries, and the time and memory to expect.")
 @json_option
 @limit_option
 @click.pass_context
@@ -64,6 +66,7 @@ def command(
     grid: int | None,
     certificate: str | None,
     no_redraw: bool,
+    dry_run: bool,
     as_json: bool,
     limits: Limits,
 ) -> int:
@@ -86,6 +89,9 @@ def command(
     settings |= {"heads_bound": heads_bound, "failure_bound": probability(failure_bound, limits)}
     if isinstance(model, Transformer):
         return _verify_transformer(model, source, certificate, as_json, {**settings, "lines_bound": lines_bound})
+    if dry_run:
+        return _dry_run(model, as_json, settings)
+    announce(model, settings)
     return _verify_attention(model, source, certificate, as_json, {**settings, "redraw": not no_redraw})
 
 
@@ -102,16 +108,27 @@ def _check_options(given: set[str], instance: str | None, example: str | None, l
         )
     if {"grid", "failure_bound"} <= given:
         raise InputError("decides the grid that --grid forces", field="--failure-bound", hint="give one of the two")
-    if learner != "paper" and given & {"heads_bound", "no_redraw", "failure_bound"}:
-        problem = "goes without --heads-bound, --no-redraw and --failure-bound"
+    if learner != "paper" and given & {"heads_bound", "no_redraw", "failure_bound", "dry_run"}:
+        problem = "goes without --heads-bound, --no-redraw, --failure-bound and --dry-run"
         raise InputError(problem, field="--learner", value=learner)
 
 
 def _check_kind(given: set[str], *, is_transformer: bool) -> None:
     """Raise `InputError` for an option that is not for this kind of instance."""
-    for name in given & ({"no_redraw", "learner"} if is_transformer else {"lines_bound"}):
+    for name in given & ({"no_redraw", "learner", "dry_run"} if is_transformer else {"lines_bound"}):
         kind = "is not for Transformers" if is_transformer else "is for Transformers only"
         raise InputError(kind, field=f"--{name.replace('_', '-')}", hint="leave it out")
+
+
+def _dry_run(model: Model, as_json: bool, settings: dict[str, Any]) -> int:
+    """Print what a verification would cost."""
+    from exactmha.cli.estimates import as_json as json_of
+    from exactmha.cli.estimates import as_text
+    from exactmha.estimate import estimate
+
+    found = estimate(model, **settings)
+    click.echo(json_of(found) if as_json else as_text(found), nl=False)
+    return 0
 
 
 def _verify_attention(
@@ -124,10 +141,12 @@ def _verify_attention(
     """Verify a multi-head attention layer, print the report, and write the certificate."""
     from exactmha.certificates.write import CertificateRecorder
     from exactmha.cli import report
+    from exactmha.estimate import told
+    from exactmha.recover.design import expected_queries
     from exactmha.verification import verify
 
     recorder = CertificateRecorder() if certificate is not None else None
-    with _progress() as progress:
+    with _progress(expected_queries(told(model, settings["heads_bound"]), model.dim)) as progress:
         result = verify(model, **settings, progress=progress, recorder=recorder)
     if certificate and recorder and result.recovery:
         write_certificate(recorder.text(result.recovery, model.field, source), certificate)
@@ -182,15 +201,16 @@ def _instance(
 
 
 @contextmanager
-def _progress() -> Iterator[Callable[[int], None] | None]:
-    """Show a progress bar on stderr when it is a terminal."""
+def _progress(total: int | None = None) -> Iterator[Callable[[int], None] | None]:
+    """Show a progress bar on stderr when it is a terminal; `total` counts the queries without re-draws."""
     if not sys.stderr.isatty():
         yield None
         return
     from rich.console import Console
-    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn, TimeRemainingColumn
 
-    columns = (SpinnerColumn(), TextColumn("{task.completed} queries asked and proved"), TimeElapsedColumn())
+    text = "{task.completed}" + (f" of {total}" if total else "") + " queries asked and proved"
+    columns = (SpinnerColumn(), TextColumn(text), TimeElapsedColumn(), TimeRemainingColumn())
     with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
-        task = bar.add_task("verify")
+        task = bar.add_task("verify", total=total)
         yield lambda asked: bar.update(task, completed=asked)

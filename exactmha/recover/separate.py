@@ -11,8 +11,8 @@ from exactmha.modular.guess import Guess, MorePrecision, guess_profile
 from exactmha.outcome import Outcome, counted
 from exactmha.recover.profile import Profile, profile_values
 
-PRECISIONS = (3, 4, 6, 8, 12, 16, 24, 32, 48, 64)
-"""p-adic precisions tried in turn."""
+PRECISIONS = (3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 144)
+"""p-adic precisions tried in turn; the last lifts whatever a product of two float64 matrices holds (8,928 bits)."""
 PLACES = 4
 """Places tried in turn at one precision."""
 

@@ -13,7 +13,7 @@ import exactmha
 from exactmha.approximate.balls import largest
 from exactmha.approximate.choose import draw, scale_for
 from exactmha.approximate.doubles import double_oracle
-from exactmha.approximate.numeric import BlackBox, NumericRecovery, as_rational, learn_numerically
+from exactmha.approximate.numeric import BlackBox, NumericRecovery, as_rational, learn_numeric
 from exactmha.approximate.stability import weight_bound
 from exactmha.approximate.truth import ordered_truth
 from exactmha.attention import Attention, Model
@@ -54,7 +54,7 @@ def test_noise_within_epsilon_is_certified(heads: int, dim: int) -> None:
     model = exactmha.random_model(heads, dim, "exponential", seed=1)
     scale = scale_for(heads, weight_bound(model))
     epsilon = Fraction(1, 10**20)
-    found = learn_numerically(noisy(model, epsilon), heads=heads, dim=dim, epsilon=fmpq(1, 10**20), scale=scale)
+    found = learn_numeric(noisy(model, epsilon), heads=heads, dim=dim, epsilon=fmpq(1, 10**20), scale=scale)
     assert found.outcome is Outcome.HOLDS
     assert found.queries == 4 * heads * dim**2 - 2 * heads + 1
     assert found.run.enclosure is not None
@@ -68,7 +68,7 @@ def test_noise_within_epsilon_is_certified(heads: int, dim: int) -> None:
 def test_noise_larger_than_claimed_is_refuted_or_misses_the_truth() -> None:
     # ε is the user's claim: where it is false, the boxes may miss the truth, or no model fits at all
     model = exactmha.random_model(2, 2, "exponential", seed=1)
-    found = learn_numerically(noisy(model, Fraction(1, 10**12)), heads=2, dim=2, epsilon=fmpq(1, 10**25))
+    found = learn_numeric(noisy(model, Fraction(1, 10**12)), heads=2, dim=2, epsilon=fmpq(1, 10**25))
     assert found.outcome is Outcome.FAILS
     assert "no model" in found.run.reason
 
@@ -78,7 +78,7 @@ def test_noise_larger_than_claimed_is_refuted_or_misses_the_truth() -> None:
 def test_doubles_are_enough_for_few_heads(heads: int, dim: int, seed: int) -> None:
     model = exactmha.random_model(heads, dim, "exponential", seed)
     scale = scale_for(heads, weight_bound(model))
-    found = learn_numerically(double_oracle(model), heads=heads, dim=dim, epsilon=DOUBLE_ERROR, scale=scale)
+    found = learn_numeric(double_oracle(model), heads=heads, dim=dim, epsilon=DOUBLE_ERROR, scale=scale)
     assert found.outcome is Outcome.HOLDS
     assert error(model, found) <= float(found.run.enclosure.parameters.radius) < 1e-4
 
@@ -86,7 +86,7 @@ def test_doubles_are_enough_for_few_heads(heads: int, dim: int, seed: int) -> No
 @pytest.mark.parametrize("heads", [4, 5])
 def test_doubles_stop_being_enough(heads: int) -> None:
     model = exactmha.random_model(heads, 2, "exponential", seed=0)
-    found = learn_numerically(double_oracle(model), heads=heads, dim=2, epsilon=DOUBLE_ERROR)
+    found = learn_numeric(double_oracle(model), heads=heads, dim=2, epsilon=DOUBLE_ERROR)
     assert found.outcome is Outcome.UNDECIDED
     assert found.run.step
 
@@ -118,15 +118,15 @@ def test_an_oracle_in_mpmath() -> None:
                 total += v * sum(a * x for a, x in zip(weights, points, strict=True)) / sum(weights)
             return total
 
-    found = learn_numerically(answer, heads=2, dim=1, epsilon=fmpq(1, 10**35))
+    found = learn_numeric(answer, heads=2, dim=1, epsilon=fmpq(1, 10**35))
     assert found.outcome is Outcome.HOLDS
     assert error(model, found) < 1e-25
 
 
 def test_more_draws_are_never_worse() -> None:
     model = exactmha.random_model(2, 2, "exponential", seed=3)
-    one = learn_numerically(double_oracle(model), heads=2, dim=2, epsilon=DOUBLE_ERROR)
-    four = learn_numerically(double_oracle(model), heads=2, dim=2, epsilon=DOUBLE_ERROR, draws=4)
+    one = learn_numeric(double_oracle(model), heads=2, dim=2, epsilon=DOUBLE_ERROR)
+    four = learn_numeric(double_oracle(model), heads=2, dim=2, epsilon=DOUBLE_ERROR, draws=4)
     assert four.queries == 4 * one.queries
     assert four.run.enclosure is not None
     assert one.run.enclosure is None or four.run.enclosure.constant <= one.run.enclosure.constant
@@ -135,7 +135,7 @@ def test_more_draws_are_never_worse() -> None:
 @pytest.mark.parametrize("answer", [float("nan"), float("inf"), "many", None, arb("nan"), mpf("nan"), mpf("-inf")])
 def test_answers_that_are_no_numbers(answer: Any) -> None:
     with pytest.raises(InputError, match="finite real number"):
-        learn_numerically(lambda _: answer, heads=1, dim=1, epsilon=fmpq(1, 100))
+        learn_numeric(lambda _: answer, heads=1, dim=1, epsilon=fmpq(1, 100))
 
 
 def test_numbers_are_taken_as_they_are() -> None:
@@ -147,7 +147,7 @@ def test_numbers_are_taken_as_they_are() -> None:
 
 
 def test_a_constant_black_box_has_no_heads_to_certify() -> None:
-    found = learn_numerically(lambda _: 0.0, heads=2, dim=2, epsilon=fmpq(1, 10**10))
+    found = learn_numeric(lambda _: 0.0, heads=2, dim=2, epsilon=fmpq(1, 10**10))
     assert found.outcome is Outcome.UNDECIDED
     assert found.estimate is None
 
@@ -155,4 +155,4 @@ def test_a_constant_black_box_has_no_heads_to_certify() -> None:
 @pytest.mark.parametrize("wrong", [{"heads": 0}, {"dim": 0}, {"epsilon": fmpq(0)}, {"draws": 0}])
 def test_impossible_requests(wrong: dict[str, Any]) -> None:
     with pytest.raises(InputError):
-        learn_numerically(lambda _: 0.0, **{"heads": 1, "dim": 1, "epsilon": fmpq(1, 10), **wrong})
+        learn_numeric(lambda _: 0.0, **{"heads": 1, "dim": 1, "epsilon": fmpq(1, 10), **wrong})

@@ -249,7 +249,7 @@ def test_one_head_that_fits_three_answers_of_two_heads_is_caught_by_the_base_val
         with pytest.raises((NoInterpolant, InconsistentAnswers)) as caught:
             learn(oracle_of(Model(field, 1, heads)), heads=1, grid=Grid(3, 3), seed=seed)
         outcomes.append(str(caught.value))
-    assert "f(b_1) differs from s·b_1: these answers have no model with 1 heads" in outcomes
+    assert "f(b_1) differs from s·b_1: these answers have no model with 1 head" in outcomes
 
 
 # --- answers that no model gives --------------------------------------------------------------------------------
