@@ -31,8 +31,9 @@ class QueryOracle(Protocol):
 
 
 class Oracle:
-    """A counting oracle around any function that answers a sequence with an exact value.
+    """A counting oracle around any function that answers a sequence with an exact value of `field`.
 
+    A value does not carry its field (its t), so values of another field of the same kind cannot be told apart here.
     Queries are counted here and nowhere else. The answering function is kept in a closure, so
     that a learner holding the oracle holds no model.
     """

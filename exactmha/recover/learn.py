@@ -145,17 +145,19 @@ def learn(
     places; `progress` is called with the queries asked so far, `on_redraw` with every re-draw as it happens; `clock`
     measures stages, for benchmarks.
 
-    Raises `ConditionFailed` when C1–C4 fail and `redraw` is off (or re-drawing does not help),
+    Raises `InputError` for arguments of a wrong type or value,
+    `ConditionFailed` when C1–C4 fail and `redraw` is off (or re-drawing does not help),
     `InconsistentAnswers` when the answers are proved not to come from such a model, `NoInterpolant`
     when a profile has no interpolant that could be found, `Undecided` beyond the size budget.
     """
     told = heads if heads is not None else heads_bound
     if told is None or (heads is not None and heads_bound is not None):
         raise InputError("give exactly one of heads and heads_bound")
-    if told < 0:
-        raise InputError("must not be negative", field="heads" if heads is not None else "heads_bound", value=told)
-    if failure_bound <= 0:
-        raise InputError("must be positive", field="failure_bound", value=failure_bound)
+    for name, number in (("heads" if heads is not None else "heads_bound", told), ("seed", seed)):
+        if type(number) is not int or number < 0:
+            raise InputError("must be an integer ≥ 0", field=name, value=number)
+    if not isinstance(failure_bound, Fraction) or failure_bound <= 0:
+        raise InputError("must be a positive Fraction", field="failure_bound", value=failure_bound)
     chosen = grid or default_grid(oracle.field, told, oracle.dim, failure_bound)
     design, separator = design or Design(seed, oracle.dim, chosen), Separator(oracle.field, first_place, clock)
     run = _Run(oracle, told, heads is None, design, separator, redraw, recorder, progress, on_redraw)
