@@ -139,7 +139,7 @@ def test_only_a_bound(field: str, heads: int, bound: int) -> None:
     assert statement(result, "max-length") == f"no query is longer than 2H_0 + 1 = {2 * bound + 1}"
     assert (
         statement(result, "uniqueness")
-        == f"no other model with at most {heads} canonical heads gives these {queries} answers"
+        == f"no other model with at most {heads} canonical head{'s' * (heads != 1)} gives these {queries} answers"
     )
     caveat = f"rivals with {heads + 1} to {bound} heads are excluded only with probability one"
     assert (caveat in evidence(result, "uniqueness")) == (bound > heads)
@@ -548,7 +548,7 @@ def test_told_only_a_bound_a_rival_with_more_heads_may_give_the_same_answers() -
     assert deceived.recovery.head_count == 1
     assert failing(deceived) == {"recovered", "reproduces-oracle"}
     # what is certified is true of both: no other model with at most one head; one with two heads there is
-    assert statement(deceived, "uniqueness") == "no other model with at most 1 canonical heads gives these 29 answers"
+    assert statement(deceived, "uniqueness") == "no other model with at most 1 canonical head gives these 29 answers"
     assert "rivals with 2 to 2 heads are excluded only with probability one" in evidence(deceived, "uniqueness")
     # known to have two heads, the same model is drawn again and recovered
     known = verify(double, grid=GRID, seed=SEED)
