@@ -60,6 +60,10 @@ class Limits:
     """number of tensors in a file of weights"""
     weights_entries: int = 4_000_000
     """entries of one tensor that is read"""
+    rocq_bits: int = 100_000
+    """bits of a number, of all tokens, and of weights and residues of a profile, in a certificate exported to Rocq"""
+    rocq_queries: int = 4_000
+    """queries, or profiles, of a certificate exported to Rocq, which counts them in unary"""
 
     @property
     def number_bits(self) -> int:

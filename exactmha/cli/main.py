@@ -18,6 +18,7 @@ COMMANDS = {
     "verify": "Check the exact-recovery theorem on an instance: every step in exact arithmetic.",
     "stability": "How many digits the theorem needs: certified error bounds for approximate outputs.",
     "check": "Check a certificate without trusting the learner.",
+    "export-rocq": "Write a certificate as a Rocq file, which coqc proves again.",
     "counterexample": "Break the theorem: an exact counterexample for every assumption dropped.",
     "sweep": "Verify many random instances, or a folder of instance files; resumable, in parallel or on a cluster.",
     "bench": "Time everything against bare FLINT and SymPy, side by side in one run.",
@@ -30,7 +31,7 @@ COMMANDS = {
     "canonical": "Write the canonical form of an instance: equal W merged, zero sums discarded.",
 }
 """Command → short help; each has its module in exactmha.cli, imported only when the command runs."""
-MODULES = {"import": "import_weights"}
+MODULES = {"export-rocq": "export_rocq", "import": "import_weights"}
 """Commands whose module cannot have their name."""
 
 INTERRUPTED = 130
