@@ -5,21 +5,24 @@ Evidence of the level "sampled": the learner is run on each perturbation by Newt
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from flint import arb, ctx, fmpq
 
 from exactmha.approximate.balls import largest
 from exactmha.approximate.design import TokenDesign
-from exactmha.approximate.jacobian import Parameters, base_value, parameters, readouts
+from exactmha.approximate.jacobian import Jacobian, Parameters, base_value, parameters, readouts
+from exactmha.approximate.lost import SeparationLost
 from exactmha.approximate.numeric import midpoint_parameters
-from exactmha.approximate.profile import ProfileBox, newton
-from exactmha.approximate.run import Enclosure
+from exactmha.approximate.profile import ProfileBox, forward, newton
+from exactmha.approximate.run import CertifiedRun, Enclosure, digits_apart
 from exactmha.approximate.samples import Samples, SampleSource
 from exactmha.randomness import Stream
 
 _RESOLUTION = 1 << 20
+_EXTRA_BITS = 128
+_CONVERGED = fmpq(1, 1 << 20)
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,6 +35,10 @@ class Attack:
     """runs all of whose parameters lie in the certified boxes"""
     from_scratch: int
     """of these, so many were run from scratch: poles from a polynomial, heads matched anew"""
+    skipped: int
+    """more runs that could not be made"""
+    why: str
+    """the step at which the first of these stopped"""
     worst_random: arb
     """largest move of a parameter in a random run, divided by (a)·ε"""
     sharpness: arb
@@ -39,38 +46,56 @@ class Attack:
 
 
 def attack(
-    source: SampleSource, enclosure: Enclosure, epsilon: fmpq, constant: arb, *, runs: int, seed: int, precision: int
+    source: SampleSource,
+    run: CertifiedRun,
+    first_order: Jacobian,
+    *,
+    runs: int,
+    seed: int,
+    progress: Callable[[], None] | None = None,
 ) -> Attack:
     """Try the sign pattern of every row of the Jacobian, and `runs` random perturbations (half of them signs).
 
-    `constant` is the first-order constant (a). Every from-scratch run also perturbs the sum profiles.
+    `first_order` is the Jacobian at the exact answers; its constant (a) is the unit of the moves. Every run from
+    scratch also perturbs the sum profiles. The precision is enough for moves of size (a)·ε among answers of their size.
+    `progress` is called after every pattern.
     """
-    with ctx.workprec(precision):
+    enclosure, epsilon = run.enclosure, run.epsilon
+    if enclosure is None:
+        raise ValueError("the run has no boxes to attack")
+    constant = first_order.constant
+    with ctx.workprec(max(run.precision, _EXTRA_BITS + digits_apart(source, epsilon))):
         samples, size = source().centre(), arb(epsilon)
         boxes = enclosure.parameters.entries()
-        still = _learned(samples, enclosure).entries()
+        still = _rerun(samples, enclosure, size)
         scale = constant * size
-        inside = scratch = count = 0
+        inside = scratch = skipped = count = 0
+        why = ""
         moves: dict[bool, list[arb]] = {True: [], False: []}
-        for is_worst, signs in _patterns(samples, enclosure, runs, seed):
+        for is_worst, signs in _patterns(samples, first_order, runs, seed):
             perturbed = _perturbed(samples, [size * s for s in signs])
-            found = _learned(perturbed, enclosure).entries()
-            count += 1
-            inside += all(box.contains(x) for box, x in zip(boxes, found, strict=True))
-            moves[is_worst].append(largest([abs(x - y) for x, y in zip(found, still, strict=True)]) / scale)
-            if is_worst:
-                again = midpoint_parameters(_sums_perturbed(perturbed, size, seed, count)).entries()
-                count, scratch = count + 1, scratch + 1
-                inside += all(box.contains(x) for box, x in zip(boxes, again, strict=True))
-        return Attack(epsilon, count, inside, scratch, largest(moves[False]).mid(), largest(moves[True]).mid())
+            if progress is not None:
+                progress()
+            try:
+                found = _rerun(perturbed, enclosure, size)
+                count += 1
+                inside += all(box.contains(x) for box, x in zip(boxes, found, strict=True))
+                moves[is_worst].append(largest([abs(x - y) for x, y in zip(found, still, strict=True)]) / scale)
+                if is_worst:
+                    again = midpoint_parameters(_sums_perturbed(perturbed, size, seed, count)).entries()
+                    count, scratch = count + 1, scratch + 1
+                    inside += all(box.contains(x) for box, x in zip(boxes, again, strict=True))
+            except SeparationLost as lost:
+                skipped, why = skipped + 1, why or str(lost)
+        worst_random, sharpness = (largest(moves[is_worst]).mid() for is_worst in (False, True))
+        return Attack(epsilon, count, inside, scratch, skipped, why, worst_random, sharpness)
 
 
-def _patterns(samples: Samples, enclosure: Enclosure, runs: int, seed: int) -> Iterator[tuple[bool, list[arb]]]:
+def _patterns(samples: Samples, first_order: Jacobian, runs: int, seed: int) -> Iterator[tuple[bool, list[arb]]]:
     """Yield (is a worst direction, offsets in [−1, 1] for the grid samples)."""
     length = len(samples.grid_vector())
-    if enclosure.jacobian is not None:
-        for row in enclosure.jacobian.parameters.tolist():
-            yield True, [arb(1) if x.mid() >= 0 else arb(-1) for x in row]
+    for row in first_order.parameters.tolist():
+        yield True, [arb(1) if x.mid() >= 0 else arb(-1) for x in row]
     stream = Stream(seed, "attack")
     for run in range(runs):
         if run % 2:
@@ -100,8 +125,22 @@ def _sums_perturbed(samples: Samples, size: arb, seed: int, run: int) -> Samples
     return Samples(samples.design, samples.heads, samples.base, answers).centre()
 
 
-def _learned(samples: Samples, enclosure: Enclosure) -> Parameters:
-    """Return the learner's result for given answers, heads as in the boxes: Newton's method from the boxes' centres."""
+def _rerun(samples: Samples, enclosure: Enclosure, size: arb) -> list[arb]:
+    """Return the learner's result for given answers, heads as in the boxes; from scratch where Newton's method fails.
+
+    Raises `SeparationLost` where both fail.
+    """
+    try:
+        return _learned(samples, enclosure, size).entries()
+    except SeparationLost:
+        return midpoint_parameters(samples).entries()
+
+
+def _learned(samples: Samples, enclosure: Enclosure, size: arb) -> Parameters:
+    """Return the learner's result, by Newton's method from the boxes' centres.
+
+    Raises `SeparationLost` where it does not converge: where it misses an answer by more than 2^−20·ε.
+    """
     design = samples.design
     grid: dict[tuple[int, int], ProfileBox] = {}
     bases = [samples.base]
@@ -111,9 +150,11 @@ def _learned(samples: Samples, enclosure: Enclosure) -> Parameters:
         if planned.row and len(bases) == 1:
             bases += _later_bases(design, grid)
         start = enclosure.grid[planned.row, planned.column]
-        residues, logits = newton(
-            samples.of(index, bases[planned.row]), [c.mid() for c in start.residues], [x.mid() for x in start.logits]
-        )
+        given = samples.of(index, bases[planned.row])
+        residues, logits = newton(given, [c.mid() for c in start.residues], [x.mid() for x in start.logits])
+        misses = [f - given.base - x for f, x in zip(given.answers, forward(residues, logits), strict=True)]
+        if not all(abs(x) < size * _CONVERGED for x in misses):
+            raise SeparationLost("Newton's method", planned.name, "it does not converge from the centre of the box")
         grid[planned.row, planned.column] = ProfileBox(planned.name, tuple(residues), tuple(logits))
     return parameters(design, grid)
 

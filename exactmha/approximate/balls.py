@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from math import isfinite
 
 from flint import arb, arb_mat, ctx, fmpq
 
@@ -51,9 +52,9 @@ def infinity_norm(matrix: arb_mat) -> arb:
     return largest(row_norms(matrix))
 
 
-def precisions(most: int = MOST_BITS) -> Iterator[int]:
+def precisions(most: int = MOST_BITS, start: int = START_BITS) -> Iterator[int]:
     """Yield working precisions: low first, then doubled, up to the budget."""
-    bits = START_BITS
+    bits = start
     while bits <= most:
         yield bits
         bits *= 2
@@ -75,18 +76,37 @@ def scientific(ball: arb, digits: int = 3) -> str:
     return rational_text(ball.abs_upper().fmpq(), digits)
 
 
-def rational_text(number: fmpq, digits: int = 3) -> str:
+def display_float(ball: arb) -> float | None:
+    """Return the nearest float, for display; None when there is no finite one."""
+    number = float(ball.mid()) if ball.is_finite() else float("inf")
+    return number if isfinite(number) else None
+
+
+def bound_text(number: fmpq) -> str:
+    """Return a bound on errors exactly where it is a power of two (2^-32), else rounded down to 3 digits.
+
+    >>> bound_text(fmpq(1, 2**32)), bound_text(fmpq(1, 10**30)), bound_text(fmpq(2, 3))
+    ('2^-32', '1e-30', '6.66e-01')
+    """
+    p, q = int(number.numerator), int(number.denominator)
+    if p > 0 and p & (p - 1) == 0 and q & (q - 1) == 0 and p != q:
+        return f"2^{p.bit_length() - q.bit_length()}"
+    return rational_text(number, down=True)
+
+
+def rational_text(number: fmpq, digits: int = 3, *, down: bool = False) -> str:
     """Return a rational ≥ 0 in decimal notation with `digits` significant digits, rounded up; exact zeros left out.
 
-    >>> rational_text(fmpq(1, 10**30)), rational_text(fmpq(2, 3))
-    ('1e-30', '6.67e-01')
+    >>> rational_text(fmpq(1, 10**30)), rational_text(fmpq(2, 3)), rational_text(fmpq(2, 3), down=True)
+    ('1e-30', '6.67e-01', '6.66e-01')
     """
     if number == 0:
         return "0"
     exponent = len(str(number.numerator)) - len(str(number.denominator))
     if number < fmpq(10) ** exponent:
         exponent -= 1
-    units = int((number * fmpq(10) ** (digits - 1 - exponent)).ceil())
+    scaled = number * fmpq(10) ** (digits - 1 - exponent)
+    units = int(scaled.floor() if down else scaled.ceil())
     if units == 10**digits:
         units, exponent = units // 10, exponent + 1
     text = str(units)

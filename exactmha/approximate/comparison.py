@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from dataclasses import dataclass
+from math import inf, isfinite
 from statistics import median
 
 from flint import fmpq
 
 from exactmha.approximate.balls import decimal_exponent
 from exactmha.approximate.choose import KINDS, scale_for
+from exactmha.approximate.lost import SeparationLost
 from exactmha.approximate.run import certify
 from exactmha.approximate.samples import exact_source
 from exactmha.approximate.stability import choose, double_error, weight_bound
 from exactmha.attention import Attention, Model
-from exactmha.errors import ConditionFailed
 from exactmha.outcome import Outcome
 from exactmha.random_instance import random_model
 
@@ -28,7 +29,8 @@ class DesignRow:
     """log10 of the first-order constant over some draws of one kind; None when no draw satisfied the conditions."""
 
     kind: str
-    scale: fmpq
+    scale: fmpq | None
+    """length of the b_j; None for integer tokens"""
     median: float | None
     best: float | None
     draws: int
@@ -42,18 +44,18 @@ def compare_designs(
     rows = []
     for kind in KINDS:
         if kind == "integer":
-            rows.append(_row(model, kind, fmpq(1), seed, draws))
+            rows.append(_row(model, kind, None, seed, draws))
         elif model.field.name == "exponential":
             rows += [_row(model, kind, middle * factor, seed, draws) for factor in factors]
     return tuple(rows)
 
 
-def _row(model: Model, kind: str, scale: fmpq, seed: int, draws: int) -> DesignRow:
+def _row(model: Model, kind: str, scale: fmpq | None, seed: int, draws: int) -> DesignRow:
     found = []
     for i in range(draws):
         try:
             found.append(decimal_exponent(choose(model, kind=kind, seed=seed + i, scale=scale).constant))
-        except ConditionFailed:
+        except SeparationLost:
             continue
     if not found:
         return DesignRow(kind, scale, None, None, 0)
@@ -90,5 +92,38 @@ def _size(heads: int, dim: int, seeds: Sequence[int]) -> SizeRow:
         chosen = choose(model, seed=seed)
         source = exact_source(Attention(model), chosen.design, heads)
         constants.append(decimal_exponent(chosen.constant))
-        certified += certify(source, double_error(source)).outcome is Outcome.HOLDS
+        rounding = double_error(source)
+        certified += rounding is not None and certify(source, rounding).outcome is Outcome.HOLDS
     return SizeRow(heads, dim, min(constants), median(constants), max(constants), certified, len(seeds))
+
+
+@dataclass(frozen=True, slots=True)
+class KindRow:
+    """Random exponential instances of one size: the median of log10 of the first-order constant, by kind of design."""
+
+    heads: int
+    dim: int
+    medians: dict[str, float | None]
+    """None where no design of the kind satisfied the conditions for most instances"""
+    instances: int
+
+
+def compare_kinds(heads: Sequence[int], dim: int, *, seed: int = 0, instances: int = SEEDS) -> list[KindRow]:
+    """Return one row for every H: the first design of every kind, default length, instances as in `compare_sizes`."""
+    return [
+        KindRow(h, dim, {kind: _kind_median(h, dim, kind, range(seed, seed + instances)) for kind in KINDS}, instances)
+        for h in heads
+    ]
+
+
+def _kind_median(heads: int, dim: int, kind: str, seeds: Sequence[int]) -> float | None:
+    found = []
+    for seed in seeds:
+        try:
+            chosen = choose(random_model(heads, dim, "exponential", seed), kind=kind, seed=seed)
+        except SeparationLost:
+            found.append(inf)  # worse than any
+        else:
+            found.append(decimal_exponent(chosen.constant))
+    middle = median(found)
+    return middle if isfinite(middle) else None

@@ -13,7 +13,7 @@ from dataclasses import dataclass
 
 from flint import arb, arb_mat, fmpq_mat
 
-from exactmha.approximate.balls import infinity_norm, largest, row_norms, total
+from exactmha.approximate.balls import decimal_exponent, infinity_norm, largest, row_norms, total
 from exactmha.approximate.design import TokenDesign
 from exactmha.approximate.profile import ProfileBox
 
@@ -31,6 +31,10 @@ class Parameters:
     def entries(self) -> list[arb]:
         """Return all parameters: v of every head, then W of every head, row by row."""
         return [x for v in self.v for x in v] + [x for W in self.W for row in W for x in row]
+
+    def head(self, h: int) -> list[arb]:
+        """Return the parameters of one head: v, then W, row by row."""
+        return [*self.v[h], *(x for row in self.W[h] for x in row)]
 
     @property
     def radius(self) -> arb:
@@ -104,7 +108,7 @@ class FirstRow:
     v: list[list[arb]]
     """rows (h, coordinate)"""
     bases: list[list[arb]]
-    """∂(s·b_j), j = 2..d"""
+    """∂(s·b_j), j = 1..d"""
 
 
 def first_row(design: TokenDesign, row: Sequence[ProfileBox]) -> FirstRow:
@@ -124,7 +128,7 @@ def assemble(design: TokenDesign, grid: Grid) -> Jacobian:
     logits = {(0, i): first.logits[i] for i in range(dim)}
     for j in range(1, dim):
         for i in range(dim):
-            logits[j, i] = _placed(design, grid[j, i], j, i, first.bases[j - 1])[heads:]
+            logits[j, i] = _placed(design, grid[j, i], j, i, first.bases[j])[heads:]
     W = [row for h in range(heads) for row in _weight_derivative(design, logits, h)]
     later = [row for (j, _), rows in logits.items() if j for row in rows]
     return Jacobian(
@@ -133,7 +137,7 @@ def assemble(design: TokenDesign, grid: Grid) -> Jacobian:
         residues=arb_mat(first.residues),
         first_logits=arb_mat([row for i in range(dim) for row in logits[0, i]]),
         v=arb_mat(first.v),
-        bases=arb_mat(first.bases) if first.bases else None,
+        bases=arb_mat(first.bases[1:]) if dim > 1 else None,
         later_logits=arb_mat(later) if later else None,
         W=arb_mat(W),
     )
@@ -164,10 +168,10 @@ def _readout_derivative(design: TokenDesign, residues: list[list[arb]], heads: i
 
 
 def _base_derivative(design: TokenDesign, v: list[list[arb]], heads: int) -> list[list[arb]]:
-    """Return ∂(s·b_j), j = 2..d."""
+    """Return ∂(s·b_j), j = 1..d."""
     dim = design.dim
     total_rows = [[total([v[h * dim + a][m] for h in range(heads)]) for m in range(len(v[0]))] for a in range(dim)]
-    return [[total([arb(b[a]) * total_rows[a][m] for a in range(dim)]) for m in range(len(v[0]))] for b in design.b[1:]]
+    return [[total([arb(b[a]) * total_rows[a][m] for a in range(dim)]) for m in range(len(v[0]))] for b in design.b]
 
 
 def _weight_derivative(
@@ -193,55 +197,70 @@ def _weight_derivative(
 
 @dataclass(frozen=True, slots=True)
 class StageNorm:
-    """One stage of the learner: the ∞-norm of ∂(its results)/∂(samples), and the profile where it is reached."""
+    """One stage of the learner: the ∞-norm of ∂(its results)/∂(samples), and where it is reached."""
 
     stage: str
     norm: arb
     where: str
+    growth: float
+    """log10 of the norm, less that of the stages whose results it uses (the largest of these; 0 for the answers)"""
 
 
-def stage_norms(jacobian: Jacobian, grid: Grid) -> list[StageNorm]:
-    """Return the norms in the order of the learner: q, c, log r of the first row, v, s·b_j, log r below, W."""
-    heads, dim = jacobian.heads, jacobian.design.dim
-    first = [f"(b_1, u_{i + 1})" for i in range(dim)]
-    later = [f"(b_{j + 1}, u_{i + 1})" for j in range(1, dim) for i in range(dim)]
-    head_names = [f"head {h + 1}" for h in range(heads)]
-    poly = _pole_polynomial_derivative(jacobian, grid)
-    poles = _pole_derivative(jacobian, grid)
-    norms = [
-        _stage("interpolation: pole polynomial, first row", poly, first),
-        _stage("poles r, first row", poles, first),
-        _stage("residues c, first row", jacobian.residues, first),
-        _stage("logarithms log r, first row", jacobian.first_logits, first),
-        _stage("readouts v", jacobian.v, head_names),
-    ]
+def stage_norms(jacobian: Jacobian, grid: Grid, order: Sequence[int]) -> list[StageNorm]:
+    """Return the norms in the order of the learner: q, r, c, log r of the first row, v, s·b_j, q, r, log r below, W.
+
+    `order` gives the number (from 0) under which the reader knows each head.
+    """
+    dim = jacobian.design.dim
+    names = [f"head {h + 1}" for h in order]
+    stages = _profile_stages("first row", [grid[0, i] for i in range(dim)], jacobian.first_logits, 0.0)
+    poles, logits = stages[1], stages[2]
+    places = [grid[0, i].name for i in range(dim)]
+    residues = _stage("residues c, first row", jacobian.residues, places, poles)
+    readout = _stage("readouts v", jacobian.v, names, residues)
+    stages[2:] = [residues, logits, readout]
     if jacobian.bases is not None and jacobian.later_logits is not None:
-        norms.append(_stage("computed base values s·b_j", jacobian.bases, [f"b_{j + 1}" for j in range(1, dim)]))
-        norms.append(_stage("logarithms log r, later rows", jacobian.later_logits, later))
-    return [*norms, _stage("weights W", jacobian.W, head_names)]
+        bases = _stage("computed base values s·b_j", jacobian.bases, [f"b_{j + 1}" for j in range(1, dim)], readout)
+        boxes = [grid[j, i] for j in range(1, dim) for i in range(dim)]
+        later = _profile_stages("later rows", boxes, jacobian.later_logits, max(0.0, decimal_exponent(bases.norm)))
+        stages += [bases, *later]
+        logits = max(logits, later[-1], key=lambda stage: stage.norm.mid())
+    return [*stages, _stage("weights W", jacobian.W, names, logits)]
 
 
-def _stage(name: str, matrix: arb_mat, places: Sequence[str]) -> StageNorm:
+def _profile_stages(rows: str, boxes: Sequence[ProfileBox], logits: arb_mat, before: float) -> list[StageNorm]:
+    """Return the stages q, r and log r of some profiles, whose ∂λ are the rows of `logits`."""
+    poles = _pole_derivative(boxes, logits)
+    polynomials = _pole_polynomial_derivative(boxes, poles)
+    places = [box.name for box in boxes]
+    first = _stage(f"interpolation: pole polynomial, {rows}", polynomials, places, before)
+    second = _stage(f"poles r, {rows}", poles, places, first)
+    return [first, second, _stage(f"logarithms log r, {rows}", logits, places, second)]
+
+
+def _stage(name: str, matrix: arb_mat, places: Sequence[str], before: StageNorm | float) -> StageNorm:
     norms = row_norms(matrix)
     worst = max(range(len(norms)), key=lambda i: norms[i].mid())
-    return StageNorm(name, largest(norms), places[worst * len(places) // len(norms)])
+    norm = largest(norms)
+    earlier = before if isinstance(before, float) else decimal_exponent(before.norm)
+    return StageNorm(name, norm, places[worst * len(places) // len(norms)], decimal_exponent(norm) - earlier)
 
 
-def _pole_derivative(jacobian: Jacobian, grid: Grid) -> arb_mat:
-    """Return ∂r = r·∂λ of the first row."""
-    poles = [x.exp() for i in range(jacobian.design.dim) for x in grid[0, i].logits]
-    return arb_mat([[r * x for x in row] for r, row in zip(poles, jacobian.first_logits.tolist(), strict=True)])
+def _pole_derivative(boxes: Sequence[ProfileBox], logits: arb_mat) -> arb_mat:
+    """Return ∂r = r·∂λ."""
+    poles = [x.exp() for box in boxes for x in box.logits]
+    return arb_mat([[r * x for x in row] for r, row in zip(poles, logits.tolist(), strict=True)])
 
 
-def _pole_polynomial_derivative(jacobian: Jacobian, grid: Grid) -> arb_mat:
+def _pole_polynomial_derivative(boxes: Sequence[ProfileBox], poles: arb_mat) -> arb_mat:
     """Return ∂q_m = Σ_h e_{m−1}(r without r_h)·∂r_h, q_m the elementary symmetric functions of the r_h."""
-    heads = jacobian.heads
-    poles = _pole_derivative(jacobian, grid).tolist()
+    heads = len(boxes[0].logits)
+    derivatives = poles.tolist()
     rows = []
-    for i in range(jacobian.design.dim):
-        r = [x.exp() for x in grid[0, i].logits]
+    for i, box in enumerate(boxes):
+        r = [x.exp() for x in box.logits]
         others = [_elementary([x for g, x in enumerate(r) if g != h]) for h in range(heads)]
-        block = arb_mat(poles[i * heads : (i + 1) * heads])
+        block = arb_mat(derivatives[i * heads : (i + 1) * heads])
         rows += (arb_mat([[others[h][m] for h in range(heads)] for m in range(heads)]) * block).tolist()
     return arb_mat(rows)
 
@@ -266,8 +285,8 @@ class Dominant:
     """the part of the row's norm that comes from the profile's samples"""
 
 
-def dominant(jacobian: Jacobian) -> Dominant:
-    """Say which parameter and which profile's samples dominate the constant."""
+def dominant(jacobian: Jacobian, order: Sequence[int]) -> Dominant:
+    """Say which parameter and which profile's samples dominate the constant; `order` as in `stage_norms`."""
     rows = jacobian.parameters.tolist()
     norms = row_norms(jacobian.parameters)
     worst = max(range(len(norms)), key=lambda i: norms[i].mid())
@@ -279,12 +298,13 @@ def dominant(jacobian: Jacobian) -> Dominant:
             samples = [abs(x) for x in rows[worst][start : start + 2 * heads]]
             shares[f"(b_{j + 1}, u_{i + 1})"] = total(samples)
     profile = max(shares, key=lambda name: shares[name].mid())
-    return Dominant(parameter_name(worst, heads, design.dim), worst, profile, shares[profile] / norms[worst])
+    return Dominant(parameter_name(worst, order, design.dim), worst, profile, shares[profile] / norms[worst])
 
 
-def parameter_name(index: int, heads: int, dim: int) -> str:
+def parameter_name(index: int, order: Sequence[int], dim: int) -> str:
     """Return the name of entry `index` of `Parameters.entries`, such as W_2[1,3] or v_1[2]."""
+    heads = len(order)
     if index < heads * dim:
-        return f"v_{index // dim + 1}[{index % dim + 1}]"
+        return f"v_{order[index // dim] + 1}[{index % dim + 1}]"
     head, place = divmod(index - heads * dim, dim * dim)
-    return f"W_{head + 1}[{place // dim + 1},{place % dim + 1}]"
+    return f"W_{order[head] + 1}[{place // dim + 1},{place % dim + 1}]"

@@ -12,13 +12,14 @@ from itertools import islice
 from flint import arb
 
 from exactmha.approximate.balls import total
-from exactmha.approximate.lost import SeparationLost
+from exactmha.approximate.lost import Contradiction, SeparationLost
 from exactmha.approximate.profile import ProfileBox, ProfileSamples, shares
-from exactmha.errors import InconsistentAnswers
 
 MOST_PREDICTED = 6
 """With more heads the sum profile is separated first, since H! predictions would be too many."""
 _MOST_ORDERS = 5040
+_MOST_NODES = 200_000
+"""Partial matchings looked at in one search; one with few completions could take H! otherwise."""
 Pairs = list[list[int]]
 """pairs[h]: the heads of the other profile that may be head h of the first"""
 
@@ -46,14 +47,38 @@ class Prediction:
         return [total(list(parts)) for parts in zip(*columns, strict=True)]
 
 
-def orders(pairs: Pairs, taken: tuple[int, ...] = ()) -> Iterator[tuple[int, ...]]:
-    """Yield every permutation that uses allowed pairs alone."""
-    if len(taken) == len(pairs):
-        yield taken
-        return
-    for g in pairs[len(taken)]:
-        if g not in taken:
-            yield from orders(pairs, (*taken, g))
+def orders(pairs: Pairs) -> Iterator[tuple[int, ...]]:
+    """Yield every permutation that uses allowed pairs alone.
+
+    Raises `SeparationLost` once more than 200 000 partial ones were looked at.
+    """
+    stack: list[tuple[int, ...]] = [()]
+    nodes = 0
+    while stack:
+        taken = stack.pop()
+        nodes += 1
+        if nodes > _MOST_NODES:
+            raise SeparationLost("match", "a sum profile", f"more than {_MOST_NODES} partial matchings are possible")
+        if len(taken) == len(pairs):
+            yield taken
+            continue
+        stack += [(*taken, g) for g in reversed(pairs[len(taken)]) if g not in taken]
+
+
+def can_be_matched(pairs: Pairs) -> bool:
+    """Decide whether any permutation uses allowed pairs alone, by augmenting paths."""
+    partner: dict[int, int] = {}
+
+    def place(h: int, seen: set[int]) -> bool:
+        for g in pairs[h]:
+            if g not in seen:
+                seen.add(g)
+                if g not in partner or place(partner[g], seen):
+                    partner[g] = h
+                    return True
+        return False
+
+    return all(place(h, set()) for h in range(len(pairs)))
 
 
 def matched(
@@ -67,7 +92,7 @@ def matched(
     """Return the only `order` (other.heads[order[h]] = first.heads[h]) whose prediction meets all answers.
 
     `both` are the samples of the sum profile. The true order always survives; so a single survivor is the true
-    one. Raises `SeparationLost` when several survive, `InconsistentAnswers` when none does.
+    one. Raises `SeparationLost` when several survive or too many are to be tried, `Contradiction` when none does.
     """
     heads = range(len(first.logits))
     pairs = [[g for g in heads if add_residues or first.residues[h].overlaps(other.residues[g])] for h in heads]
@@ -84,10 +109,8 @@ def matched(
     if len(survivors) > 1 or tried > _MOST_ORDERS:
         raise SeparationLost("match", both.name, f"{len(survivors)} ways to match the heads fit the answers")
     if not survivors:
-        raise InconsistentAnswers(
-            f"{both.name}: no model with {len(heads)} heads has these answers within the error, since no way to "
-            f"match the heads of {first.name} and {other.name} fits them"
-        )
+        witness = f"since no way to match the heads of {first.name} and {other.name} fits them"
+        raise Contradiction("match", both.name, len(heads), witness)
     return list(survivors[0])
 
 

@@ -2,40 +2,40 @@
 
 The estimates come from midpoints and prove nothing. The certificate is the certified run of
 `exactmha.approximate.run`: if every answer lies within ε of what some model with at most H canonical heads gives,
-that model's parameters lie in the printed boxes (`proofs/stability`, Theorem 4). No model is seen here.
+that model's parameters lie in the printed boxes (`proofs/stability`, Theorem 4). That there is such a model is the
+user's assumption; it is not proved. No model is seen here.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from fractions import Fraction
-from math import isfinite
 from typing import Any
 
 from flint import arb, ctx, fmpq
 
 from exactmha.approximate.balls import precisions
-from exactmha.approximate.choose import DEFAULT_KIND, DEFAULT_SCALE, designs
+from exactmha.approximate.choose import DEFAULT_KIND, DEFAULT_SCALE, KINDS, designs
 from exactmha.approximate.design import TokenDesign
 from exactmha.approximate.jacobian import Parameters, parameters
 from exactmha.approximate.lost import SeparationLost
-from exactmha.approximate.match import MOST_PREDICTED, Prediction, orders
+from exactmha.approximate.match import MOST_PREDICTED, Prediction, can_be_matched, orders
+from exactmha.approximate.numbers import Reading, fraction, positive_rational, reading, whole
 from exactmha.approximate.profile import ProfileBox, ProfileSamples, midpoint_profile
 from exactmha.approximate.run import CertifiedRun, certify, computed_bases
 from exactmha.approximate.samples import Samples, SampleSource, number_source
 from exactmha.errors import InputError
-from exactmha.forms import parse_rational
-from exactmha.limits import DEFAULT_LIMITS, Limits
+from exactmha.limits import DEFAULT_LIMITS
 from exactmha.outcome import Outcome
-from exactmha.sequences import Token
 
 BlackBox = Callable[[list[list[Fraction]]], Any]
 """Takes a sequence of tokens with exact coordinates (floats can be made of them), returns a real number."""
 DEFAULT_ERROR = "1e-12"
 """What is assumed of the answers unless `epsilon` says otherwise: about right for float64 answers of size up to 100."""
 _ESTIMATE_BITS = 1024
-_MOST_BITS = 4096
+_MOST_DRAWS = 256
+_MOST_SEED = 2**64 - 1
 
 
 @dataclass(frozen=True)
@@ -43,7 +43,8 @@ class NumericRecovery:
     """Estimates, and what is proved about them.
 
     `estimate` holds exact midpoints, None where the midpoints have no profile with H positive poles; where
-    `run` holds it is the centre of the boxes, else it is a guess and nothing is claimed about it.
+    `run` holds it is the centre of the boxes, else it is a guess and nothing is claimed about it. Heads are in the
+    order of increasing λ = b_1^T W u_1 of the design.
     """
 
     design: TokenDesign
@@ -54,7 +55,11 @@ class NumericRecovery:
 
     @property
     def outcome(self) -> Outcome:
-        """HOLDS: the boxes are proved. UNDECIDED: the error is too large. FAILS: no such model has these answers."""
+        """HOLDS: every model with at most H heads that has these answers within ε has its parameters in the boxes.
+
+        That is conditional: it does not prove that there is one. UNDECIDED: the error is too large for these tokens.
+        FAILS: it is proved that no model with at most H heads has these answers within ε.
+        """
         return self.run.outcome
 
 
@@ -67,86 +72,90 @@ def learn_numeric(
     seed: int = 0,
     draws: int = 1,
     kind: str = DEFAULT_KIND,
-    scale: fmpq | int = DEFAULT_SCALE,
+    scale: Any = None,
 ) -> NumericRecovery:
     """Learn `heads` ≥ 1 heads in R^dim from answers with errors at most `epsilon` > 0, and certify the result.
 
-    Asks 2H(2d² − 1) + 1 = 4Hd² − 2H + 1 queries of length at most 2H + 1 for each of `draws` designs, and keeps
-    the one with the smallest certified constant. All that is proved rests on `epsilon`. The b_j have length `scale`
-    and the u_i length 1; small weights need longer tokens (8 for a fresh layer of PyTorch). The answers may be int,
-    float, Fraction, fmpq, arb or mpf; `epsilon` one of these, or text such as "1e-12".
+    Asks 2H(2d² − 1) + 1 = 4Hd² − 2H + 1 queries of length at most 2H + 1 for each of `draws` designs of one `kind`
+    (see `exactmha.approximate.choose`), and keeps the one with the smallest certified constant. A contradiction in one
+    design, or between the boxes of two, ends the search: then the outcome is FAILS. `scale` is the length of the
+    tokens b, by default 1/2; best is about `heads` divided by the largest |W_ij|, where that is known
+    (8 for a fresh layer of PyTorch).
 
-    Raises `InputError` for an answer that is not a finite real number.
+    The certificate is conditional (`NumericRecovery.outcome`): `heads` and `epsilon` must be right. The answers,
+    `epsilon` and `scale` may be any numbers that `exactmha.approximate.numbers.reading` takes exactly; an `arb` keeps
+    its radius. `epsilon` and `scale` may be text such as "1e-12" too.
+
+    Raises `InputError` for an answer that is not such a number, and for arguments that cannot be used.
     """
-    for name, value in (("heads", heads), ("dim", dim), ("draws", draws)):
-        if value < 1:
-            raise InputError("must be at least 1", field=name, value=value)
-    error = positive_rational(epsilon, "epsilon")
-    best: NumericRecovery | None = None
+    heads, dim = whole(heads, "heads", 1, DEFAULT_LIMITS.heads), whole(dim, "dim", 1, DEFAULT_LIMITS.dim)
+    seed, draws = whole(seed, "seed", 0, _MOST_SEED), whole(draws, "draws", 1, _MOST_DRAWS)
+    error, length = positive_rational(epsilon, "epsilon"), _length(kind, scale)
+    found: list[NumericRecovery] = []
     asked = 0
-    for count, design in enumerate(designs(kind, dim, seed, fmpq(scale))):
-        if count == draws:
-            break
+    for design in designs(kind, dim, seed, length):
         answers = answers_of(oracle, design, heads)
         asked += len(answers)
         source = number_source(answers, design, heads)
-        run = certify(source, error)
-        found = NumericRecovery(design, _estimate(run, source), run, asked)
-        best = found if best is None or _is_better(found, best) else best
-    if best is None:
+        run = _against(certify(source, error), found)
+        found.append(NumericRecovery(design, _estimate(run, source), run, asked))
+        if run.outcome is Outcome.FAILS:
+            return found[-1]
+        if len(found) == draws:
+            break
+    if not found:
         raise InputError("no design of this kind is a basis", field="kind", value=kind)
-    return NumericRecovery(best.design, best.estimate, best.run, asked)
+    best = min(found, key=_rank)
+    if best.run.enclosure is None:
+        advice = f"other tokens may help: scale (here {length}) and draws" if kind != "integer" else "see draws"
+        best = replace(best, run=replace(best.run, reason=f"{best.run.reason}; {advice}"))
+    return replace(best, queries=asked)
 
 
-def _is_better(found: NumericRecovery, best: NumericRecovery) -> bool:
-    if found.run.enclosure is None or best.run.enclosure is None:
-        return best.run.enclosure is None and (found.run.enclosure is not None or best.estimate is None)
-    return bool(found.run.enclosure.constant < best.run.enclosure.constant)
+def _length(kind: str, scale: Any) -> fmpq:
+    if kind not in KINDS:
+        raise InputError("unknown design", field="kind", value=kind, hint=f"choose from {', '.join(KINDS)}")
+    if scale is None:
+        return DEFAULT_SCALE
+    if kind == "integer":
+        raise InputError("is not used by integer tokens", field="scale", value=scale, hint="leave it out")
+    return positive_rational(scale, "scale")
 
 
-def answers_of(oracle: BlackBox, design: TokenDesign, heads: int) -> list[fmpq]:
+def _rank(found: NumericRecovery) -> tuple[int, arb]:
+    """Order: certified runs by their constants, then those with an estimate."""
+    if found.run.enclosure is not None:
+        return 0, found.run.enclosure.constant
+    return (1 if found.estimate is not None else 2), arb(0)
+
+
+def _against(run: CertifiedRun, earlier: Sequence[NumericRecovery]) -> CertifiedRun:
+    """Return `run`, failed when its boxes and those of an earlier design have no model in common."""
+    for other in earlier:
+        if run.enclosure is None or other.run.enclosure is None:
+            continue
+        if not _common(run.enclosure.parameters, other.run.enclosure.parameters):
+            reason = (
+                f"no model with at most {len(run.enclosure.parameters.v)} heads has such answers within the error, "
+                f"since the boxes from {other.design.name} and from the next draw have no model in common"
+            )
+            return replace(run, outcome=Outcome.FAILS, enclosure=None, reason=reason, step="draws")
+    return run
+
+
+def _common(first: Parameters, second: Parameters) -> bool:
+    """Decide whether some order of the heads makes all boxes of two runs meet."""
+    heads = range(len(first.v))
+    ours, theirs = ([found.head(h) for h in heads] for found in (first, second))
+    return can_be_matched(
+        [[g for g in heads if all(x.overlaps(y) for x, y in zip(ours[h], theirs[g], strict=True))] for h in heads]
+    )
+
+
+def answers_of(oracle: BlackBox, design: TokenDesign, heads: int) -> list[Reading]:
     """Ask f(b_1), then 2H queries a profile, in the order of the design."""
     queries = [design.base_query(), *(query for planned in design.profiles for query in planned.queries(heads))]
-    return [as_rational(oracle([_fractions(token) for token in query])) for query in queries]
-
-
-def _fractions(token: Token) -> list[Fraction]:
-    return [Fraction(int(fmpq(x).numerator), int(fmpq(x).denominator)) for x in token]
-
-
-def as_rational(number: Any) -> fmpq:
-    """Return a finite real number as the rational that it is, without rounding; of an `arb`, its midpoint."""
-    if isinstance(number, fmpq | int):
-        return fmpq(number)
-    if isinstance(number, arb):
-        if not number.is_finite():
-            raise InputError("an answer must be a finite real number", value=str(number))
-        return number.mid().fmpq()
-    if isinstance(number, Fraction):
-        return fmpq(number.numerator, number.denominator)
-    if hasattr(number, "man_exp"):  # mpmath's mpf
-        mantissa, exponent = number.man_exp  # of |number|; (0, a code) for infinities and nan
-        if not mantissa and number != 0:
-            raise InputError("an answer must be a finite real number", value=str(number))
-        return fmpq(int(mantissa) if number >= 0 else -int(mantissa)) * fmpq(2) ** int(exponent)
-    try:
-        value = float(number)
-    except (TypeError, ValueError):
-        raise InputError("an answer must be a finite real number", value=number) from None
-    if not isfinite(value):
-        raise InputError("an answer must be a finite real number", value=number)
-    return fmpq(*value.as_integer_ratio())
-
-
-def positive_rational(value: Any, field: str, limits: Limits = DEFAULT_LIMITS) -> fmpq:
-    """Read a positive number exactly, from text such as 1e-30 or 2^-40 or from any number that `as_rational` takes."""
-    try:
-        number = parse_rational(value, limits) if isinstance(value, str) else as_rational(value)
-    except InputError as error:
-        raise error.located(field=field) from None
-    if number is None or number <= 0 or number.height_bits() > _MOST_BITS:
-        raise InputError(f"must be a positive rational of at most {_MOST_BITS} bits", field=field, value=value)
-    return number
+    return [reading(oracle([[fraction(x) for x in token] for token in query]), "an answer") for query in queries]
 
 
 # --- estimates from midpoints: they prove nothing -------------------------------------------------------

@@ -15,7 +15,7 @@ from itertools import pairwise
 
 from flint import acb_poly, arb, arb_mat, arb_poly, ctx
 
-from exactmha.approximate.balls import identity, midpoint, total
+from exactmha.approximate.balls import identity, largest, midpoint, total
 from exactmha.approximate.lost import SeparationLost
 
 _INFLATION = 1.25
@@ -218,20 +218,28 @@ def midpoint_profile(samples: ProfileSamples) -> tuple[list[arb], list[arb]]:
 
 
 def newton(samples: ProfileSamples, residues: list[arb], logits: list[arb]) -> tuple[list[arb], list[arb]]:
-    """Improve (c, λ) by Newton steps on midpoints until they no longer help; proves nothing."""
+    """Improve (c, λ) by Newton steps on midpoints while they help; proves nothing.
+
+    The unknowns are c and λ·max|c|, so that the matrix is well scaled whatever the size of the answers.
+    """
     heads = len(logits)
-    best = None
+    best, found = None, (residues, logits)
     for _ in range(_NEWTON_STEPS):
         values = forward(residues, logits)
         rest = arb_mat([[midpoint(f - samples.base - x)] for f, x in zip(samples.answers, values, strict=True)])
         size = max((abs(x).mid() for x in rest.entries()), default=arb(0))
         if best is not None and not size < best:
             break
-        best = size
-        steps = _solved("residues", samples.name, jacobian(residues, logits).mid(), rest)
+        best, found = size, (residues, logits)
+        scale = largest([abs(c) for c in residues]).mid()
+        if not scale > 0:
+            break
+        rows = jacobian(residues, logits).mid().tolist()
+        matrix = arb_mat([[*row[:heads], *(x / scale for x in row[heads:])] for row in rows]).mid()
+        steps = _solved("residues", samples.name, matrix, rest)
         residues = [midpoint(c + step) for c, step in zip(residues, steps[:heads], strict=True)]
-        logits = [midpoint(x + step) for x, step in zip(logits, steps[heads:], strict=True)]
-    return residues, logits
+        logits = [midpoint(x + step / scale) for x, step in zip(logits, steps[heads:], strict=True)]
+    return found
 
 
 def mean_value_profile(samples: ProfileSamples) -> ProfileBox:
@@ -252,7 +260,8 @@ def mean_value_profile(samples: ProfileSamples) -> ProfileBox:
         raise SeparationLost("Krawczyk box", samples.name, "the Jacobian at the midpoint is singular") from None
     shift = _shift(samples, forward(residues, logits), inverse)
     rounding = arb(2) ** (4 - ctx.prec)
-    radii = [_INFLATION * x.abs_upper() + rounding * (1 + abs(y)) for x, y in zip(shift, centre, strict=True)]
+    sizes = [largest([abs(c) for c in residues])] * heads + [1 + abs(x) for x in logits]
+    radii = [_INFLATION * x.abs_upper() + rounding * size for x, size in zip(shift, sizes, strict=True)]
     box = _fixed_box(samples.name, centre, shift, radii, inverse)
     found = separated(ProfileBox(samples.name, tuple(box[:heads]), tuple(box[heads:])))
     return replace(found, sensitivity=derivative(found))

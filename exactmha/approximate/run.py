@@ -1,8 +1,9 @@
 """Certified runs: the whole learner in balls, so that the result holds for every error up to ε (`proofs/stability`).
 
-A run proves: every model with at most H canonical heads whose answers to the design's queries differ from the given
-ones by at most ε has its parameters in the boxes; and the learner's result is a continuously differentiable function of
-the perturbed answers. A run that cannot go on is undecided, and names the step. No model is seen here.
+A run that holds proves: every model with at most H canonical heads whose answers to the design's queries differ from
+the given ones by at most ε has exactly H heads, and its parameters lie in the boxes (up to the order of the heads).
+This is conditional: it does not say that there is such a model. H must be right, and ε a true bound; some violations
+are seen, and then the run fails. A run that cannot go on is undecided, and names the step. No model is seen here.
 """
 
 from __future__ import annotations
@@ -24,11 +25,10 @@ from exactmha.approximate.jacobian import (
     parameters,
     readouts,
 )
-from exactmha.approximate.lost import SeparationLost
+from exactmha.approximate.lost import Contradiction, SeparationLost
 from exactmha.approximate.match import matched
 from exactmha.approximate.profile import ProfileBox, ProfileSamples, mean_value_profile, plain_profile
-from exactmha.approximate.samples import Samples, SampleSource
-from exactmha.errors import InconsistentAnswers
+from exactmha.approximate.samples import Samples, SampleSource, magnitude
 from exactmha.outcome import Outcome
 
 _SETTLED = fmpq(1, 1000)
@@ -58,7 +58,8 @@ class Enclosure:
 class CertifiedRun:
     """The outcome of one run at one ε: boxes when it holds, else why not.
 
-    FAILS means that no model with at most H heads has such answers within ε; that is proved too.
+    HOLDS is conditional: *if* some model with at most H heads has such answers within ε, it has exactly H heads and its
+    parameters are in the boxes. FAILS means that there is no such model; that is proved too.
     """
 
     method: Method
@@ -71,44 +72,51 @@ class CertifiedRun:
     step: str
 
 
-def certify(source: SampleSource, epsilon: fmpq, method: Method = Method.MEAN_VALUE) -> CertifiedRun:
+def certify(source: SampleSource, epsilon: fmpq, method: Method | None = None) -> CertifiedRun:
     """Run the learner in balls, every answer given the radius `epsilon` > 0 on top of its own.
 
-    Precision starts low and is doubled until the run succeeds and its constant has settled, or until
-    the budget, some multiple of log2(1/ε), says undecided. FLINT's global precision is left as it was.
+    By default both methods are run, and `better` chooses. Precision starts low and is doubled until the run succeeds
+    and its constant has settled, or until the budget, some multiple of log2(max|answer|/ε), says undecided. FLINT's
+    global precision is left as it was.
     """
+    if method is None:
+        return better(*(certify(source, epsilon, each) for each in (Method.MEAN_VALUE, Method.PLAIN)))
     best: CertifiedRun | None = None
     run: CertifiedRun | None = None
-    for bits in precisions(_budget(epsilon)):
+    for bits in precisions(max(256, 128 + 4 * digits_apart(source, epsilon))):
         with ctx.workprec(bits):
             run = _attempt(source, epsilon, method, bits)
             if run.outcome is Outcome.FAILS:
                 return run
             if best is not None and _settled(best, run):
-                return _better(best, run)
+                return better(best, run)
         if run.outcome is Outcome.HOLDS:
-            best = run if best is None else _better(best, run)
+            best = run if best is None else better(best, run)
     found = best or run
     if found is None:
         raise ValueError("the precision budget allows no run")
     return found
 
 
-def _budget(epsilon: fmpq) -> int:
-    size = int(epsilon.denominator).bit_length() - int(epsilon.numerator).bit_length()
-    return max(256, 128 + 4 * size)
+def better(first: CertifiedRun, second: CertifiedRun) -> CertifiedRun:
+    """Return the one that says more: a contradiction, else boxes, the smaller ones; the first where they are equal."""
+    for run in (first, second):
+        if run.outcome is Outcome.FAILS:
+            return run
+    if first.enclosure is None or second.enclosure is None:
+        return first if second.enclosure is None else second
+    return second if second.enclosure.constant < first.enclosure.constant else first
+
+
+def digits_apart(source: SampleSource, epsilon: fmpq) -> int:
+    """Return about log2(max|answer|/ε): the binary digits of an answer that matter."""
+    return magnitude(source) + int(epsilon.denominator).bit_length() - int(epsilon.numerator).bit_length()
 
 
 def _settled(best: CertifiedRun, run: CertifiedRun) -> bool:
     if best.enclosure is None or run.enclosure is None:
         return False
     return bool(run.enclosure.constant * (1 + arb(_SETTLED)) >= best.enclosure.constant)
-
-
-def _better(best: CertifiedRun, run: CertifiedRun) -> CertifiedRun:
-    if best.enclosure is None or run.enclosure is None:
-        return best
-    return run if run.enclosure.constant < best.enclosure.constant else best
 
 
 def _attempt(source: SampleSource, epsilon: fmpq, method: Method, bits: int) -> CertifiedRun:
@@ -118,8 +126,8 @@ def _attempt(source: SampleSource, epsilon: fmpq, method: Method, bits: int) -> 
         enclosure = enclose(samples.widened(arb(epsilon)), arb(epsilon))
     except SeparationLost as lost:
         return CertifiedRun(method, epsilon, Outcome.UNDECIDED, bits, None, str(lost), lost.step)
-    except InconsistentAnswers as contradiction:
-        return CertifiedRun(method, epsilon, Outcome.FAILS, bits, None, str(contradiction), "match")
+    except Contradiction as found:
+        return CertifiedRun(method, epsilon, Outcome.FAILS, bits, None, str(found), found.step)
     return CertifiedRun(method, epsilon, Outcome.HOLDS, bits, enclosure, "", "")
 
 
@@ -133,6 +141,7 @@ def plain_enclosure(samples: Samples, epsilon: arb) -> Enclosure:
     """Carry the balls of the samples through every step of the learner."""
     design = samples.design
     grid, _ = _first_row(samples, plain_profile)
+    check_base(samples, base_misfit(samples, grid))
     later, _ = _later_rows(samples, plain_profile, grid, computed_bases(design, grid))
     grid |= later
     found = parameters(design, grid)
@@ -147,9 +156,13 @@ def mean_value_enclosure(samples: Samples, epsilon: arb) -> Enclosure:
     design, centre = samples.design, samples.centre()
     radii = arb_mat([[arb(x.rad())] for x in samples.grid_vector()])
     grid, orders = _first_row(samples, mean_value_profile)
+    check_base(samples, base_misfit(samples, grid))
     middle = _ordered_profiles(centre, orders, [centre.base])
     middle_bases = computed_bases(design, middle)
-    bases = _moved(middle_bases, first_row(design, [grid[0, i] for i in range(design.dim)]).bases, radii)
+    moves = first_row(design, [grid[0, i] for i in range(design.dim)]).bases
+    against = [moves[0][0] - 1, *moves[0][1:]]  # ∂(s·b_1 − f(b_1)), sharper than the difference of two balls
+    check_base(samples, _moved([base_misfit(centre, middle)], [against], radii)[0])
+    bases = _moved(middle_bases, moves[1:], radii)
     later, later_orders = _later_rows(samples, mean_value_profile, grid, bases)
     grid |= later
     middle |= _ordered_profiles(centre, later_orders, [centre.base, *middle_bases])
@@ -159,6 +172,20 @@ def mean_value_enclosure(samples: Samples, epsilon: arb) -> Enclosure:
     boxes = [x if not y.rad() < x.rad() else y for x, y in zip(boxes, direct, strict=True)]
     found = reshaped(boxes, samples.heads, design.dim)
     return Enclosure(found, (found.radius / epsilon).upper(), grid, jacobian)
+
+
+def base_misfit(samples: Samples, grid: Mapping[tuple[int, int], ProfileBox]) -> arb:
+    """Return s·b_1 − f(b_1), s from the residues of the first row: 0 for every model."""
+    design = samples.design
+    v = readouts(design, [grid[0, i].residues for i in range(design.dim)])
+    return base_value(design, v, 0) - samples.base
+
+
+def check_base(samples: Samples, misfit: arb) -> None:
+    """Raise `Contradiction` when s·b_1 − f(b_1) cannot be 0 (`proofs/stability`, Lemma 3)."""
+    if not misfit.contains(0):
+        witness = f"since s·b_1 from the profiles and the answer f(b_1) differ by {misfit.str(4)}"
+        raise Contradiction("base value", "f(b_1)", samples.heads, witness)
 
 
 def computed_bases(design: TokenDesign, grid: Mapping[tuple[int, int], ProfileBox]) -> list[arb]:
@@ -229,20 +256,22 @@ def reshaped(entries: list[arb], heads: int, dim: int) -> Parameters:
 # --- the largest error that is still certified --------------------------------------------------------
 
 
-def largest_certified(source: SampleSource, method: Method, most_bits: int = 1024) -> CertifiedRun | None:
-    """Return the certified run at ε* = 2^−n, n found by bisection on the exponent; None when none up to 2^−most_bits.
+def largest_certified(source: SampleSource, method: Method | None = None, most_bits: int = 1024) -> CertifiedRun | None:
+    """Return the certified run at ε*, a power of two found by bisection on the exponent; None when there is none.
 
-    The run at 2^(1−n) is not certified. (Nothing is claimed about even larger ε.)
+    The run at 2ε* is not certified. ε* lies between 2^(e−most_bits) and 2^e, e = `magnitude`: no run at ε ≥ max|answer|
+    can be certified, since the model without heads has such answers. (Nothing is claimed about ε between 2ε* and that.)
     """
+    top = magnitude(source)
     certified: dict[int, CertifiedRun] = {}
 
     def holds(n: int) -> bool:
-        run = certify(source, fmpq(1, 2**n) if n >= 0 else fmpq(2 ** (-n)), method)
+        run = certify(source, fmpq(2) ** (top - n), method)
         if run.outcome is Outcome.HOLDS:
             certified[n] = run
         return run.outcome is Outcome.HOLDS
 
-    low, high = -4, 16  # 2^-low is not certified, 2^-high is
+    low, high = 0, 16  # ε = 2^(top−low) is not certified, 2^(top−high) is
     while not holds(high):
         low, high = high, 2 * high
         if high > most_bits:

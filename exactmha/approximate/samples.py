@@ -5,14 +5,17 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass, replace
 
-from flint import arb, fmpq
+from flint import arb, ctx
 
-from exactmha.approximate.balls import midpoint
+from exactmha.approximate.balls import largest, midpoint, precisions
 from exactmha.approximate.design import TokenDesign
+from exactmha.approximate.numbers import Reading
 from exactmha.approximate.profile import ProfileSamples
 from exactmha.errors import InputError
 from exactmha.fields.values import ExactValue
 from exactmha.sequences import Token
+
+_ACCURATE = 8
 
 
 @dataclass(frozen=True)
@@ -41,6 +44,10 @@ class Samples:
             answers=tuple(tuple(midpoint(f) for f in profile) for profile in self.answers),
         )
 
+    def top(self) -> arb:
+        """Enclose max |answer|, sum profiles too."""
+        return largest([abs(self.base), *(abs(f) for profile in self.answers for f in profile)])
+
     def of(self, index: int, base: arb) -> ProfileSamples:
         """Return the samples of profile number `index`, with the value at k = 0."""
         return ProfileSamples(self.design.profiles[index].name, base, self.answers[index])
@@ -58,6 +65,18 @@ class Samples:
 
 SampleSource = Callable[[], Samples]
 """Returns the samples at FLINT's working precision: asked once, enclosed as often as needed."""
+
+
+def magnitude(source: SampleSource) -> int:
+    """Return some e with |answer| ≤ 2^e for all answers, e − 2 being too small; 0 where all answers are 0."""
+    top = arb(0)
+    for bits in precisions():
+        with ctx.workprec(bits):
+            top = source().top()
+        if top.rel_accuracy_bits() > _ACCURATE:
+            break
+    mantissa, exponent = top.abs_upper().man_exp()
+    return int(mantissa).bit_length() + int(exponent) if mantissa else 0
 
 
 def ask(
@@ -78,10 +97,14 @@ def exact_source(answer: Callable[[Sequence[Token]], ExactValue], design: TokenD
     )
 
 
-def number_source(answers: Sequence[fmpq], design: TokenDesign, heads: int) -> SampleSource:
+def number_source(answers: Sequence[Reading], design: TokenDesign, heads: int) -> SampleSource:
     """Make a source of given numbers: f(b_1), then the 2H answers of every profile of the design."""
     size = 2 * heads
     if len(answers) != 1 + size * len(design.profiles):
         raise InputError("wrong number of answers", value=len(answers))
     rows = [answers[1 + size * p : 1 + size * (p + 1)] for p in range(len(design.profiles))]
-    return lambda: Samples(design, heads, arb(answers[0]), tuple(tuple(arb(x) for x in row) for row in rows))
+    return lambda: Samples(design, heads, _ball(answers[0]), tuple(tuple(map(_ball, row)) for row in rows))
+
+
+def _ball(answer: Reading) -> arb:
+    return arb(answer.centre) + arb(0, arb(answer.radius).abs_upper())

@@ -74,8 +74,17 @@ def first_order(model: Model, design: TokenDesign) -> tuple[Jacobian, Grid]:
 def ordered_truth(model: Model, design: TokenDesign) -> Parameters:
     """Return the true parameters, heads in the order of increasing λ in the profile (b_1, u_1)."""
     truth = true_parameters(model)
+    order = _order(truth, design)
+    return Parameters(tuple(truth.v[h] for h in order), tuple(truth.W[h] for h in order))
+
+
+def head_order(model: Model, design: TokenDesign) -> list[int]:
+    """Return the number (from 0) of every head of `ordered_truth` in the canonical form."""
+    return _order(true_parameters(model), design)
+
+
+def _order(truth: Parameters, design: TokenDesign) -> list[int]:
     if not truth.v:
         raise InputError("a model without heads has no parameters that an error could move", field="INSTANCE")
     first = true_profile(truth, "(b_1, u_1)", design.b[0], design.u[0])
-    order = sorted(range(len(truth.v)), key=lambda h: first.logits[h].mid())
-    return Parameters(tuple(truth.v[h] for h in order), tuple(truth.W[h] for h in order))
+    return sorted(range(len(truth.v)), key=lambda h: first.logits[h].mid())

@@ -2,7 +2,12 @@
 
 from __future__ import annotations
 
+import sys
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
+
 import click
+from click.core import ParameterSource
 
 from exactmha.cli.options import json_option, limit_option, load_model, seed_option
 from exactmha.errors import InputError
@@ -10,6 +15,10 @@ from exactmha.limits import Limits
 from exactmha.outcome import exit_status
 
 KINDS = ("orthogonal", "grid", "small", "integer")
+_LONG = 200
+"""Perturbations from which on progress is shown."""
+_TABLE = ("seed", "show_table", "as_json")
+"""Parameters that go with --table."""
 
 
 @click.command("stability")
@@ -46,13 +55,14 @@ def command(
 ) -> int:
     """How far errors of the answers move the parameters of INSTANCE: first-order constant and certified bounds."""
     from exactmha.approximate.comparison import compare_designs
-    from exactmha.approximate.numeric import positive_rational
+    from exactmha.approximate.numbers import positive_rational
     from exactmha.approximate.stability import analyse, choose
     from exactmha.cli.stability_report import as_json as json_text
     from exactmha.cli.stability_report import as_text
 
     if show_table:
-        return _table(instance, seed, as_json, picture)
+        _refuse_others()
+        return _table(seed, as_json)
     if instance is None:
         raise InputError("is needed except with --table", field="INSTANCE", hint="see exactmha stability --help")
     size = positive_rational(epsilon, "--epsilon", limits)
@@ -63,7 +73,8 @@ def command(
         check_figure(picture, instance)  # before the long run, not after it
     model = load_model(instance, limits)
     chosen = choose(model, kind=kind, seed=seed, draws=draws, scale=length)
-    result = analyse(model, chosen, epsilon=size, seed=seed, attacks=attacks, limits=limits)
+    with _progress(attacks) as progress:
+        result = analyse(model, chosen, epsilon=size, seed=seed, attacks=attacks, limits=limits, progress=progress)
     compared = compare_designs(model, seed=seed, scale=length) if compare else ()
     click.echo(json_text(result, compared) if as_json else as_text(result, compared), nl=False)
     if picture is not None:
@@ -71,15 +82,38 @@ def command(
     return exit_status(claim.outcome for claim in result.claims)
 
 
-def _table(instance: str | None, seed: int, as_json: bool, picture: str | None) -> int:
-    from exactmha.approximate.comparison import compare_sizes
+def _refuse_others() -> None:
+    """Raise `InputError` for an argument or an option that --table would ignore."""
+    context = click.get_current_context()
+    for parameter in context.command.params:
+        name = parameter.name or ""
+        if name not in _TABLE and context.get_parameter_source(name) is ParameterSource.COMMANDLINE:
+            shown = parameter.opts[0] if isinstance(parameter, click.Option) else name.upper()
+            raise InputError("does not go with --table", field=shown, hint="leave it out")
+
+
+@contextmanager
+def _progress(attacks: int) -> Iterator[Callable[[], None] | None]:
+    """Show a progress bar on stderr when it is a terminal and there is much to do."""
+    if attacks < _LONG or not sys.stderr.isatty():
+        yield None
+        return
+    from rich.console import Console
+    from rich.progress import Progress, SpinnerColumn, TextColumn, TimeElapsedColumn
+
+    columns = (SpinnerColumn(), TextColumn("{task.completed} perturbations tried"), TimeElapsedColumn())
+    with Progress(*columns, console=Console(stderr=True), transient=True) as bar:
+        task = bar.add_task("stability")
+        yield lambda: bar.advance(task)
+
+
+def _table(seed: int, as_json: bool) -> int:
+    from exactmha.approximate.comparison import compare_kinds, compare_sizes
     from exactmha.cli.stability_report import sizes_json, sizes_text
 
-    for name, value in (("INSTANCE", instance), ("--plot", picture)):
-        if value is not None:
-            raise InputError("does not go with --table", field=name, value=value)
-    rows = compare_sizes(range(1, 5), range(1, 4), seed=seed)
-    click.echo(sizes_json(rows) if as_json else sizes_text(rows), nl=False)
+    sizes = compare_sizes(range(1, 5), range(1, 4), seed=seed)
+    kinds = compare_kinds(range(2, 5), 2, seed=seed)
+    click.echo(sizes_json(sizes, kinds) if as_json else sizes_text(sizes, kinds), nl=False)
     return 0
 
 
@@ -91,8 +125,10 @@ def _plot(result: object, picture: str) -> None:
     if not isinstance(result, Stability):
         raise TypeError("a stability report is needed")
     model = result.model
-    curves = [error_curve("this instance", model, result.chosen)]
+    name = f"this instance, H = {len(result.order)}, d = {model.dim}"
+    curves = [error_curve(name, model, result.chosen)]
     for heads in (1, 2, 3):
         other = random_model(heads, 2, "exponential", result.seed + 1)
-        curves.append(error_curve(f"random, H = {heads}, d = 2", other, choose(other, seed=result.seed)))
-    plot(amplification(min(model.dim, 3), "exponential"), curves, picture)
+        curves.append(error_curve(f"random exponential, H = {heads}, d = 2", other, choose(other, seed=result.seed)))
+    dim = min(model.dim, 3)
+    plot(amplification(dim, "exponential"), curves, picture, instances=f"random exponential, d = {dim}")

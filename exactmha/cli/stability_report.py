@@ -11,9 +11,12 @@ from flint import arb, ctx, fmpq
 from rich.console import Console
 from rich.text import Text
 
-from exactmha.approximate.balls import decimal_exponent, rational_text, scientific
-from exactmha.approximate.comparison import DesignRow, SizeRow
+from exactmha.approximate.balls import bound_text, display_float, rational_text, scientific
+from exactmha.approximate.choose import KINDS
+from exactmha.approximate.comparison import DesignRow, KindRow, SizeRow
+from exactmha.approximate.jacobian import Parameters
 from exactmha.approximate.margins import Margin
+from exactmha.approximate.match import MOST_PREDICTED
 from exactmha.approximate.run import CertifiedRun
 from exactmha.approximate.stability import Stability, ratio
 from exactmha.cli.report import MARK, claim_json, claims_table, field_text
@@ -36,7 +39,11 @@ def as_text(result: Stability, compared: Sequence[DesignRow] = ()) -> str:
 
 
 def as_json(result: Stability, compared: Sequence[DesignRow] = ()) -> str:
-    """Return one JSON object with every number of the report; upper bounds rounded up, exact numbers as text."""
+    """Return one JSON object with every number of the report, strictly valid.
+
+    Exact numbers are text; upper bounds are rounded up, and what they hold for is exact or rounded down. Heads are
+    numbered and listed as in the canonical form.
+    """
     chosen, attack, promised = result.chosen, result.attack, result.a_priori
     document: dict[str, Any] = {
         "field": result.model.field.name,
@@ -52,22 +59,25 @@ def as_json(result: Stability, compared: Sequence[DesignRow] = ()) -> str:
             "rejected": chosen.rejected,
         },
         "margins": {
-            "pole_gap": _margin_json(result.margins.pole_gap),
-            "residue": _margin_json(result.margins.residue),
-            "match_gap": _margin_json(result.margins.match_gap),
-            "cond_B": str(result.margins.cond_b),
-            "cond_U": str(result.margins.cond_u),
+            "pole_gap": _margin_json(chosen.margins.pole_gap),
+            "residue": _margin_json(chosen.margins.residue),
+            "match_gap": _margin_json(chosen.margins.match_gap),
+            "cond_B": str(chosen.margins.cond_b),
+            "cond_U": str(chosen.margins.cond_u),
         },
         "first_order_constant": ball_text(chosen.constant),
-        "stages": [{"stage": s.stage, "norm": ball_text(s.norm), "where": s.where} for s in result.stages],
+        "stages": [
+            {"stage": s.stage, "norm": ball_text(s.norm), "where": s.where, "growth_log10": s.growth}
+            for s in result.stages
+        ],
         "dominant": {
             "parameter": result.dominant.parameter,
             "profile": result.dominant.profile,
-            "share": float(result.dominant.share),
+            "share": display_float(result.dominant.share),
         },
         "a_priori": None
         if promised is None
-        else {"constant": scientific(promised.constant), "epsilon": ball_text(promised.radius)},
+        else {"constant": scientific(promised.constant), "epsilon": _down(promised.radius)},
         "runs": {
             "certified": _run_json(result.run, result),
             "plain": _run_json(result.plain, result),
@@ -83,16 +93,22 @@ def as_json(result: Stability, compared: Sequence[DesignRow] = ()) -> str:
             "runs": attack.runs,
             "inside": attack.inside,
             "from_scratch": attack.from_scratch,
-            "worst_random": float(attack.worst_random),
-            "sharpness": float(attack.sharpness),
+            "skipped": attack.skipped,
+            "worst_random": display_float(attack.worst_random),
+            "sharpness": display_float(attack.sharpness),
         },
         "designs": [
-            {"kind": row.kind, "scale": str(row.scale), "median_log10": row.median, "best_log10": row.best}
+            {
+                "kind": row.kind,
+                "scale": None if row.scale is None else str(row.scale),
+                "median_log10": row.median,
+                "best_log10": row.best,
+            }
             for row in compared
         ],
         "claims": [claim_json(claim) for claim in result.claims],
     }
-    return json.dumps(document, indent=1, ensure_ascii=False) + "\n"
+    return json.dumps(document, indent=1, ensure_ascii=False, allow_nan=False) + "\n"
 
 
 def ball_text(ball: arb) -> str:
@@ -115,11 +131,25 @@ def _run_json(run: CertifiedRun | None, result: Stability) -> dict[str, Any] | N
         "outcome": run.outcome.value,
         "precision": run.precision,
         "constant": None if enclosure is None else scientific(enclosure.constant, _DIGITS),
-        "ratio": ratio(run, result.chosen.constant),
+        "ratio": None if enclosure is None else display_float(enclosure.constant / result.chosen.constant),
         "step": run.step,
         "reason": run.reason,
-        "boxes": None if enclosure is None else [ball_text(x) for x in enclosure.parameters.entries()],
+        "boxes": None if enclosure is None else _boxes_json(enclosure.parameters, result.order),
     }
+
+
+def _boxes_json(found: Parameters, order: Sequence[int]) -> list[dict[str, Any]]:
+    """Return the boxes of every head, in the order of the canonical form."""
+    places = sorted(range(len(order)), key=lambda h: order[h])
+    return [
+        {"v": list(map(ball_text, found.v[h])), "W": [list(map(ball_text, row)) for row in found.W[h]]} for h in places
+    ]
+
+
+def _down(radius: arb) -> str:
+    """Return the lower bound of a number > 0, rounded down."""
+    with ctx.workprec(256):
+        return rational_text(radius.lower().fmpq(), 4, down=True)
 
 
 def _short(ball: arb) -> str:
@@ -132,7 +162,10 @@ def _token(token: Token) -> str:
 
 
 def _decimal(x: int | fmpq) -> str:
-    return str(x) if isinstance(x, int) or x.denominator < 100 else f"{float(x):.4f}"
+    """Return a coordinate with 4 significant digits, exactly where that is short."""
+    if isinstance(x, int) or (x.denominator < 100 and abs(x.numerator) < 10**6):
+        return str(x)
+    return _short(arb(x))
 
 
 def _instance(result: Stability, console: Console) -> None:
@@ -147,43 +180,48 @@ def _instance(result: Stability, console: Console) -> None:
     )
     for kind, tokens in (("b", chosen.design.b), ("u", chosen.design.u)):
         console.print(f"             {kind} = {', '.join(map(_token, tokens))}", soft_wrap=True)
+    console.print("             heads are numbered as in the canonical form")
     console.print()
 
 
 def _margins(result: Stability, console: Console) -> None:
     rows = table("Margin", "value", "where")
+    found = result.chosen.margins
     for name, margin in (
-        ("least pole gap |log r_h − log r_g|", result.margins.pole_gap),
-        ("least residue |c_h|", result.margins.residue),
-        ("least misfit of a wrong match", result.margins.match_gap),
+        ("least pole gap |log r_h − log r_g|", found.pole_gap),
+        ("least residue |c_h|", found.residue),
+        ("least misfit of a wrong match", found.match_gap),
     ):
         rows.add_row(Text(name), "none" if margin.value is None else _short(margin.value), margin.where)
-    for name, value in (("cond(B), ∞-norm", result.margins.cond_b), ("cond(U), ∞-norm", result.margins.cond_u)):
-        rows.add_row(name, f"{float(value):.3f}", "")
+    for name, value in (("cond(B), ∞-norm", found.cond_b), ("cond(U), ∞-norm", found.cond_u)):
+        rows.add_row(name, _short(arb(value)), "")
     console.print(rows)
-    if result.a_priori is not None:
-        console.print(
-            f"A priori     the margins alone promise error ≤ {scientific(result.a_priori.constant)}·ε "
-            f"for ε ≤ {_short(result.a_priori.radius)}",
-            soft_wrap=True,
-        )
+    console.print(f"A priori     {_promise(result)}", soft_wrap=True)
     console.print()
+
+
+def _promise(result: Stability) -> str:
+    if result.a_priori is not None:
+        return (
+            f"the margins alone promise error ≤ {scientific(result.a_priori.constant)}·ε "
+            f"for ε ≤ {_down(result.a_priori.radius)}"
+        )
+    if len(result.order) > MOST_PREDICTED:
+        return f"computed for at most {MOST_PREDICTED} heads"
+    return "undecided: the margins are too small for the precision budget"
 
 
 def _stages(result: Stability, console: Console) -> None:
     rows = table("First order: ∂(stage)/∂(answers)", "∞-norm", "growth", "largest at", right=(1, 2))
-    previous = 0.0
     for stage in result.stages:
-        size = decimal_exponent(stage.norm)
-        rows.add_row(Text(stage.stage), scientific(stage.norm), f"10^{size - previous:+.1f}", stage.where)
-        previous = size
+        rows.add_row(Text(stage.stage), scientific(stage.norm), f"10^{stage.growth:+.1f}", stage.where)
     console.print(rows)
+    console.print("growth: against the stages whose results are used, the worst of them", soft_wrap=True)
     console.print(f"(a)          first-order constant {ball_text(result.chosen.constant)}", soft_wrap=True)
-    sizes = [decimal_exponent(stage.norm) for stage in result.stages]
-    growth = [after - before for before, after in zip([0.0, *sizes], sizes, strict=False)]
-    most = max(range(len(growth)), key=lambda i: growth[i])
-    name, where = result.stages[most].stage, result.stages[most].where
-    console.print(f"             most digits are lost at: {name}, 10^{growth[most]:+.1f}, in {where}", soft_wrap=True)
+    most = max(result.stages, key=lambda stage: stage.growth)
+    console.print(
+        f"             most digits are lost at: {most.stage}, 10^{most.growth:+.1f}, in {most.where}", soft_wrap=True
+    )
     worst = result.dominant
     console.print(
         f"             at {worst.parameter}; {float(worst.share):.0%} of it from the answers of {worst.profile}",
@@ -206,32 +244,39 @@ def _runs(result: Stability, console: Console) -> None:
         rows.add_row(name, *_run_cells(run, result))
     console.print(rows)
     for run in (result.run, result.plain, result.doubles):
-        if run.reason:
+        if run is not None and run.reason:
             console.print(
-                f"             {run.method.value}, ε = {rational_text(run.epsilon)}: lost at {run.reason}",
+                f"             {run.method.value}, ε = {bound_text(run.epsilon)}: lost at {run.reason}",
                 soft_wrap=True,
             )
+    if result.doubles is None:
+        console.print("             the answers are too large for doubles")
     console.print()
 
 
 def _run_cells(run: CertifiedRun | None, result: Stability) -> tuple[str, ...]:
     if run is None:
         return ("", "undecided", "", "", "", "")
-    epsilon = rational_text(run.epsilon)
+    epsilon = bound_text(run.epsilon)
     factor = ratio(run, result.chosen.constant)
     if run.enclosure is None or factor is None:
         return (epsilon, MARK[run.outcome], "", "", "", str(run.precision))
     with ctx.workprec(64):
         radius = scientific(run.enclosure.parameters.radius)
-    shown = f"{factor:.6f}" if factor < 1000 else f"{factor:.2e}"
-    return (epsilon, MARK[run.outcome], scientific(run.enclosure.constant), shown, radius, str(run.precision))
+    number = display_float(factor)
+    times = f"{number:.6f}" if number is not None and number < 1000 else scientific(factor)
+    return (epsilon, MARK[run.outcome], scientific(run.enclosure.constant), times, radius, str(run.precision))
 
 
 def _digits(result: Stability, console: Console) -> None:
-    rows = table("Correct decimals of the parameters", *[str(row.wanted) for row in result.digits], right=(1, 2, 3, 4))
+    rows = table("Decimals of the parameters", *[str(row.wanted) for row in result.digits], right=(1, 2, 3, 4))
     cells = ["undecided" if row.needed is None else str(row.needed) for row in result.digits]
-    rows.add_row("decimals of the answers, certified", *cells)
+    rows.add_row("decimals D of the answers", *cells)
     console.print(rows)
+    console.print(
+        "answers within 10^-D of the truth are certified to give all parameters within 10^-n (absolute errors),"
+    )
+    console.print("n decimals; answers within 10^-(D-1) are not", soft_wrap=True)
     console.print()
 
 
@@ -244,25 +289,32 @@ def _comparison(compared: Sequence[DesignRow], console: Console) -> None:
     rows = table("Design", "length of b", "log10 of (a): median", "best", "draws", right=(1, 2, 3, 4))
     for row in compared:
         cells = ["–" if x is None else f"{x:.1f}" for x in (row.median, row.best)]
-        rows.add_row(row.kind, f"{float(row.scale):.3g}", *cells, str(row.draws))
+        rows.add_row(row.kind, "–" if row.scale is None else _short(arb(row.scale)), *cells, str(row.draws))
     console.print(rows)
 
 
-def sizes_text(found: Sequence[SizeRow]) -> str:
-    """Return the table of sizes as plain text."""
+def sizes_text(sizes: Sequence[SizeRow], kinds: Sequence[KindRow]) -> str:
+    """Return the tables of sizes and of kinds of designs as plain text."""
     console = plain_console()
     console.print(
         "log10 of the first-order constant (a) of random exponential instances, orthogonal tokens, and how many"
     )
     console.print("of them are certified when the answers are rounded to doubles\n")
     rows = table("H", "d", "least", "median", "most", "by doubles", right=range(6))
-    for row in found:
-        sizes = (f"{x:.1f}" for x in (row.least, row.median, row.most))
-        rows.add_row(str(row.heads), str(row.dim), *sizes, f"{row.certified} of {row.instances}")
+    for row in sizes:
+        numbers = (f"{x:.1f}" for x in (row.least, row.median, row.most))
+        rows.add_row(str(row.heads), str(row.dim), *numbers, f"{row.certified} of {row.instances}")
+    console.print(rows)
+    console.print("\nThe median of the same instances, by kind of tokens\n")
+    rows = table("H", "d", *KINDS, right=range(2 + len(KINDS)))
+    for kind_row in kinds:
+        cells = ["–" if x is None else f"{x:.1f}" for x in (kind_row.medians[kind] for kind in KINDS)]
+        rows.add_row(str(kind_row.heads), str(kind_row.dim), *cells)
     console.print(rows)
     return text_of(console)
 
 
-def sizes_json(found: Sequence[SizeRow]) -> str:
-    """Return the table of sizes as JSON, one object a row."""
-    return json.dumps([asdict(row) for row in found], indent=1) + "\n"
+def sizes_json(sizes: Sequence[SizeRow], kinds: Sequence[KindRow]) -> str:
+    """Return both tables as one JSON object, with one object a row."""
+    document = {"sizes": [asdict(row) for row in sizes], "designs": [asdict(row) for row in kinds]}
+    return json.dumps(document, indent=1, allow_nan=False) + "\n"

@@ -9,9 +9,9 @@ import pytest
 from flint import fmpq
 
 import exactmha
-from exactmha.approximate.balls import decimal_exponent, rational_text, scientific
+from exactmha.approximate.balls import bound_text, decimal_exponent, rational_text, scientific
 from exactmha.approximate.choose import KINDS, designs, draw, kind_for, scale_for
-from exactmha.approximate.comparison import compare_designs
+from exactmha.approximate.comparison import compare_designs, compare_kinds
 from exactmha.approximate.design import STAGES, TokenDesign
 from exactmha.approximate.stability import choose
 from exactmha.errors import InputError
@@ -130,6 +130,32 @@ def test_tokens_of_the_wrong_shape_are_refused() -> None:
 )  # fmt: skip
 def test_numbers_are_shown_rounded_up(number: fmpq, expected: str) -> None:
     assert rational_text(number) == expected
+
+
+def test_what_bounds_hold_for_is_never_shown_too_large() -> None:
+    shown = {
+        fmpq(1, 2**32): "2^-32",
+        fmpq(4): "2^2",
+        fmpq(1): "1e+00",
+        fmpq(1, 10**30): "1e-30",
+        fmpq(2, 3): "6.66e-01",
+    }
+    assert {number: bound_text(number) for number in shown} == shown
+    assert rational_text(fmpq(9999, 10), down=True) == "9.99e+02"
+
+
+@pytest.mark.parametrize("kind", KINDS[1:])
+def test_the_default_kind_amplifies_least(kind: str) -> None:
+    rows = compare_kinds(range(2, 4), 2, instances=6)
+    for row in rows:
+        default, other = row.medians["orthogonal"], row.medians[kind]
+        assert default is not None
+        assert other is None or default < other
+
+
+def test_integer_tokens_have_no_length() -> None:
+    with pytest.raises(InputError, match="--scale: is not used"):
+        choose(exactmha.random_model(1, 1, "rational", seed=0), scale=fmpq(1, 2))
 
 
 def test_balls_are_shown_by_their_upper_end() -> None:

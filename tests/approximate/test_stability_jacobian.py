@@ -6,6 +6,7 @@ import pytest
 from flint import arb, ctx, fmpq
 
 import exactmha
+from exactmha.approximate.balls import decimal_exponent
 from exactmha.approximate.choose import draw
 from exactmha.approximate.design import TokenDesign
 from exactmha.approximate.jacobian import dominant, parameter_name, stage_norms
@@ -90,8 +91,8 @@ def test_stages_grow_from_the_interpolation_to_the_weights() -> None:
     design = draw("orthogonal", 2, 0, 0)
     jacobian, grid = precise_first_order(model, design)
     with ctx.workprec(256):
-        stages = stage_norms(jacobian, grid)
-        worst = dominant(jacobian)
+        stages = stage_norms(jacobian, grid, [1, 0])
+        worst = dominant(jacobian, [1, 0])
     assert [stage.stage.split(",")[0] for stage in stages] == [
         "interpolation: pole polynomial",
         "poles r",
@@ -99,20 +100,35 @@ def test_stages_grow_from_the_interpolation_to_the_weights() -> None:
         "logarithms log r",
         "readouts v",
         "computed base values s·b_j",
+        "interpolation: pole polynomial",
+        "poles r",
         "logarithms log r",
         "weights W",
     ]
     by_name = {stage.stage: stage.norm for stage in stages}
+    sizes = {stage.stage: decimal_exponent(stage.norm) for stage in stages}
+    uses = {
+        "residues c, first row": "poles r, first row",
+        "logarithms log r, first row": "poles r, first row",
+        "readouts v": "residues c, first row",
+        "interpolation: pole polynomial, later rows": "computed base values s·b_j",
+        "logarithms log r, later rows": "poles r, later rows",
+        "weights W": "logarithms log r, later rows",
+    }
+    growth = {stage.stage: stage.growth for stage in stages}
+    assert all(abs(growth[stage] - (sizes[stage] - sizes[before])) < 1e-9 for stage, before in uses.items())
     top = max(by_name["readouts v"].mid(), by_name["weights W"].mid())
     assert jacobian.constant.overlaps(top)
     assert 0 < float(worst.share) <= 1
-    assert worst.parameter == parameter_name(worst.row, 2, 2)
+    assert worst.parameter == parameter_name(worst.row, [1, 0], 2)
 
 
 def test_parameter_names_follow_the_entries() -> None:
-    names = [parameter_name(i, 2, 2) for i in range(12)]
+    names = [parameter_name(i, [0, 1], 2) for i in range(12)]
     assert names[:5] == ["v_1[1]", "v_1[2]", "v_2[1]", "v_2[2]", "W_1[1,1]"]
     assert names[-1] == "W_2[2,2]"
+    swapped = [parameter_name(i, [1, 0], 2) for i in range(12)]
+    assert (swapped[0], swapped[-1]) == ("v_2[1]", "W_1[2,2]")
 
 
 def test_constant_is_accurate_whatever_it_costs() -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from itertools import pairwise
 
 import flint
@@ -11,10 +12,11 @@ from flint import arb, ctx, fmpq
 import exactmha
 from exactmha.approximate.balls import largest
 from exactmha.approximate.lost import SeparationLost
-from exactmha.approximate.match import matched
+from exactmha.approximate.match import can_be_matched, matched, orders
+from exactmha.approximate.numbers import Reading
 from exactmha.approximate.profile import ProfileBox, ProfileSamples, forward, mean_value_profile
-from exactmha.approximate.run import CertifiedRun, Method, certify, largest_certified
-from exactmha.approximate.samples import exact_source, number_source
+from exactmha.approximate.run import CertifiedRun, Method, certify, largest_certified, mean_value_enclosure
+from exactmha.approximate.samples import exact_source, magnitude, number_source
 from exactmha.approximate.stability import Chosen, choose, contains_truth
 from exactmha.approximate.truth import ordered_truth
 from exactmha.attention import Attention, Model
@@ -58,11 +60,11 @@ def test_ratio_to_first_order_tends_to_one(heads: int, dim: int, field: str) -> 
     source = exact_source(Attention(model), chosen.design, heads)
     star = largest_certified(source, Method.MEAN_VALUE)
     assert star is not None
-    excess = [ratio(certify(source, star.epsilon / 1000**n), chosen) - 1 for n in range(5)]
+    excess = [ratio(certify(source, star.epsilon / 1000**n, Method.MEAN_VALUE), chosen) - 1 for n in range(5)]
     floor = 1e-7  # a radius has 30 bits
     assert all(0 <= after < max(before / 10, floor) for before, after in pairwise(excess))
     assert excess[-1] < floor
-    above = certify(source, star.epsilon * 2)
+    above = certify(source, star.epsilon * 2, Method.MEAN_VALUE)
     assert above.outcome is Outcome.UNDECIDED
 
 
@@ -129,9 +131,100 @@ def test_answers_of_no_model_are_refuted() -> None:
         flat = [samples.base, *(f for profile in samples.answers for f in profile)]
         numbers = [f.mid().fmpq() for f in flat]
     numbers[1 + 2 * 2 * chosen.design.sum_of(1)] += 1  # one answer of the sum profile (b_1, u_1+u_2)
-    run = certify(number_source(numbers, chosen.design, 2), fmpq(1, 10**20))
+    run = certify(number_source([Reading(x) for x in numbers], chosen.design, 2), fmpq(1, 10**20))
     assert run.outcome is Outcome.FAILS
-    assert "no model with 2 heads" in run.reason
+    assert "no model with at most 2 heads" in run.reason
+
+
+def scaled(model: Model, factor: fmpq) -> Model:
+    heads = tuple(Head(head.W, tuple((x[0] * factor, *x[1:]) for x in head.v)) for head in model.heads)
+    return Model(model.field, model.dim, heads)
+
+
+@pytest.mark.parametrize("factor", [fmpq(1), fmpq(10) ** 400, fmpq(1, 10**300)])
+def test_the_largest_error_is_searched_upwards_too(factor: fmpq) -> None:
+    # ε* scales with the answers; 2ε* is not certified, and nothing at the size of the answers can be
+    model = scaled(exactmha.random_model(1, 1, "exponential", seed=0), factor)
+    chosen = choose(model)
+    source = exact_source(Attention(model), chosen.design, 1)
+    star = largest_certified(source)
+    assert star is not None
+    assert certify(source, 2 * star.epsilon).outcome is Outcome.UNDECIDED
+    top = fmpq(2) ** magnitude(source)
+    assert top / 2**12 < star.epsilon < top
+    assert certify(source, top).outcome is Outcome.UNDECIDED
+
+
+@pytest.mark.parametrize("seed", range(12))
+def test_both_methods_together_are_never_worse_than_one(seed: int) -> None:
+    model = exactmha.random_model(3, 1, "exponential", seed)
+    chosen = choose(model)
+    source = exact_source(Attention(model), chosen.design, 3)
+    stars = [largest_certified(source, method) for method in (None, *Method)]
+    assert all(star is not None for star in stars)
+    both, *single = (star.epsilon for star in stars if star is not None)
+    assert both == max(single)
+
+
+def test_some_instances_are_certified_by_plain_balls_alone() -> None:
+    model = exactmha.random_model(1, 2, "exponential", seed=1)
+    source = exact_source(Attention(model), choose(model).design, 1)
+    plain = largest_certified(source, Method.PLAIN)
+    assert plain is not None
+    assert certify(source, plain.epsilon, Method.MEAN_VALUE).outcome is Outcome.UNDECIDED
+    assert certify(source, plain.epsilon).outcome is Outcome.HOLDS
+
+
+@pytest.mark.parametrize(("heads", "dim"), [(1, 1), (2, 1), (2, 2)])
+@pytest.mark.parametrize("method", Method)
+def test_a_wrong_constant_is_a_contradiction(heads: int, dim: int, method: Method) -> None:
+    # all answers plus 1: profiles as before, but f(b_1) is no longer s·b_1
+    model = exactmha.random_model(heads, dim, "exponential", seed=0)
+    design = choose(model).design
+    source = exact_source(Attention(model), design, heads)
+    with ctx.workprec(256):
+        samples = source()
+        flat = [samples.base, *(f for profile in samples.answers for f in profile)]
+        numbers = [f.mid().fmpq() for f in flat]
+    small = fmpq(1, 10**60)
+    right = certify(number_source([Reading(x) for x in numbers], design, heads), small, method)
+    assert right.outcome is Outcome.HOLDS
+    wrong = certify(number_source([Reading(x + 1) for x in numbers], design, heads), small, method)
+    assert wrong.outcome is Outcome.FAILS
+    assert wrong.step == "base value"
+    assert "no model with at most" in wrong.reason
+
+
+def test_the_derivative_of_the_base_misfit_is_sharper_than_balls() -> None:
+    # an error of 1000ε in f(b_1) alone moves s·b_1 as well: the boxes do not see it, the mean-value row does
+    model = exactmha.random_model(2, 1, "exponential", seed=1)
+    design = choose(model).design
+    with ctx.workprec(256):
+        samples = exact_source(Attention(model), design, 2)()
+        epsilon = arb(2) ** -60
+        wrong = replace(samples, base=samples.base + 1000 * epsilon).centre().widened(epsilon)
+        with pytest.raises(InconsistentAnswers, match="no model with at most 2 heads"):
+            mean_value_enclosure(wrong, epsilon)
+        right = replace(samples, base=samples.base + epsilon / 2).centre().widened(epsilon)
+        assert mean_value_enclosure(right, epsilon).parameters.radius > 0
+
+
+@pytest.mark.parametrize("seed", range(6))
+def test_a_head_too_few_is_never_certified_in_one_dimension(seed: int) -> None:
+    model = exactmha.random_model(2, 1, "exponential", seed)
+    design = choose(model).design
+    run = certify(exact_source(Attention(model), design, 1), TINY)
+    assert run.outcome is Outcome.FAILS
+
+
+def test_permutations_are_counted() -> None:
+    everything = [list(range(12))] * 12
+    with pytest.raises(SeparationLost, match="partial matchings"):
+        list(orders([*everything[:-1], []]))
+    assert list(orders([[0, 1], [0]])) == [(1, 0)]
+    assert can_be_matched([[0, 1], [0]])
+    assert not can_be_matched([[0], [0]])
+    assert not can_be_matched([[0, 1, 2], [1], [1]])
 
 
 def test_too_many_heads_assumed_is_undecided() -> None:
@@ -190,7 +283,7 @@ def test_displacements_are_matched_by_prediction(swap: bool) -> None:
                 point(*FIRST, "1"), point(*OTHER, "1"), sum_samples(c, x, "3"),
                 add_residues=True, enclose=mean_value_profile,
             )  # fmt: skip
-        with pytest.raises(InconsistentAnswers, match="no model with 2 heads"):
+        with pytest.raises(InconsistentAnswers, match="no model with at most 2 heads"):
             matched(
                 point(*FIRST, "1e-9"), point(*OTHER, "1e-9"), sum_samples(c, [x[0] + 1, x[1]], "1e-9"),
                 add_residues=True, enclose=mean_value_profile,

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 from pathlib import Path
+from typing import Any
 
 import pytest
+from flint import arb
 
 import exactmha
 from exactmha.cli.main import run
@@ -25,7 +27,10 @@ def test_report(instance: str, capsys: pytest.CaptureFixture[str]) -> None:
         "first-order constant",
         "C(ε)/(a)",
         "ε*",
-        "correct decimals",
+        "decimals D of the answers",
+        "interpolation: pole polynomial, later rows",
+        "up to their order",
+        "2^-32",
         "sharpness",
         "least pole gap",
         "29 queries",
@@ -42,7 +47,13 @@ def test_json(instance: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert document["runs"]["certified"]["epsilon"] == f"1/{2**100}"
     assert document["runs"]["certified"]["outcome"] == "holds"
     assert 0.999 < document["runs"]["certified"]["ratio"] < 1.001
-    assert len(document["runs"]["certified"]["boxes"]) == 2 * (2 + 4)
+    boxes = document["runs"]["certified"]["boxes"]
+    heads = exactmha.load(instance).canonical().heads
+    assert [len(box["v"]) for box in boxes] == [2, 2]
+    for box, head in zip(boxes, heads, strict=True):
+        for i in range(2):
+            for j in range(2):
+                assert arb(box["W"][i][j]).contains(head.W[0][i][j])
     assert document["runs"]["plain"]["ratio"] > 2
     assert document["attack"]["inside"] == document["attack"]["runs"]
     assert [claim["outcome"] for claim in document["claims"]] == ["holds"] * 4
@@ -70,7 +81,11 @@ def test_comparison_of_designs(instance: str, capsys: pytest.CaptureFixture[str]
         (["--epsilon", "0"], "positive rational"),
         (["--epsilon", "-1e-3"], "positive rational"),
         (["--epsilon", "log(2)"], "positive rational"),
-        (["--epsilon", "abc"], "--epsilon"),
+        (
+            ["--epsilon", "abc"],
+            "--epsilon: must be a positive rational number (given: abc); give a number such as 1e-12",
+        ),
+        (["--design", "integer", "--scale", "1/2"], "--scale: is not used by integer tokens"),
         (["--scale", "0"], "--scale"),
         (["--design", "spiral"], "spiral"),
         (["--draws", "0"], "--draws"),
@@ -112,7 +127,10 @@ def test_plot(instance: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) ->
 
 def test_table_of_sizes(instance: str, capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["stability", "--table", "--json"]) == 0
-    rows = {(row["heads"], row["dim"]): row for row in json.loads(capsys.readouterr().out)}
+    document = json.loads(capsys.readouterr().out)
+    rows = {(row["heads"], row["dim"]): row for row in document["sizes"]}
+    assert [row["heads"] for row in document["designs"]] == [2, 3, 4]
+    assert all(min(row["medians"].values()) == row["medians"]["orthogonal"] for row in document["designs"])
     assert sorted(rows) == [(h, d) for h in range(1, 5) for d in range(1, 4)]
     for dim in (1, 2, 3):
         medians = [rows[h, dim]["median"] for h in range(1, 5)]
@@ -122,4 +140,41 @@ def test_table_of_sizes(instance: str, capsys: pytest.CaptureFixture[str]) -> No
     assert rows[4, 3]["certified"] == 0  # and lost for four: an amplification above 10^11 leaves no digits to spare
     assert run(["stability", "--table", instance]) == 2
     assert run(["stability"]) == 2
-    assert run(["stability", "--table", "--plot", "x.png"]) == 2
+    capsys.readouterr()
+    ignored = ("--plot", "--epsilon", "--scale", "--draws", "--attacks", "--design", "--limit")
+    for option, value in zip(ignored, ("x.png", "1e-3", "1", "2", "5", "grid", "dim=3"), strict=True):
+        assert run(["stability", "--table", option, value]) == 2
+        assert f"{option}: does not go with --table" in capsys.readouterr().err
+    assert run(["stability", "--table", "--compare"]) == 2
+
+
+def strict(text: str) -> Any:
+    def refuse(name: str) -> None:
+        raise AssertionError(f"{name} is no JSON")
+
+    return json.loads(text, parse_constant=refuse)
+
+
+@pytest.mark.parametrize(("W", "v"), [("1", "10^400"), ("1", "10^-400"), ("10^400", "1"), ("10^-30", "1"), ("0", "1")])
+def test_numbers_of_any_size_are_printed(W: str, v: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "huge.json"
+    heads = [{"W": [[W]], "v": [v]}]
+    path.write_text(json.dumps({"format": "exactmha/instance/1", "field": "exponential", "dim": 1, "heads": heads}))
+    assert run(["stability", str(path), "--json", "--attacks", "2"]) in {0, 3}
+    document = strict(capsys.readouterr().out)
+    assert len(document["claims"]) == 4
+    assert run(["stability", str(path), "--attacks", "0", "--compare", "--draws", "2"]) in {0, 3}
+    out = capsys.readouterr().out
+    assert "0.0000" not in out
+    assert "none tried at random" in out
+
+
+def test_plain_balls_alone_are_enough(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    # here plain balls hold at an ε where the mean-value form is lost
+    path = tmp_path / "instance.json"
+    exactmha.save(exactmha.random_model(1, 2, "exponential", seed=1), str(path))
+    assert run(["stability", str(path), "--json", "--attacks", "2"]) == 0
+    star = strict(capsys.readouterr().out)["runs"]["largest_certified_plain"]["epsilon"]
+    assert run(["stability", str(path), "--json", "--attacks", "2", "--epsilon", star]) == 0
+    runs = strict(capsys.readouterr().out)["runs"]
+    assert (runs["plain"]["outcome"], runs["certified"]["outcome"]) == ("holds", "undecided")
