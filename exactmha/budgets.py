@@ -15,7 +15,7 @@ from exactmha.errors import ExactMHAError, InputError
 from exactmha.heads import Head, Matrix
 from exactmha.limits import DEFAULT_LIMITS, Limits
 from exactmha.oracle import Oracle
-from exactmha.outcome import Claim, Evidence, Outcome
+from exactmha.outcome import Claim, Evidence, Outcome, counted
 from exactmha.random_instance import random_model
 
 
@@ -44,6 +44,11 @@ class Budget:
             return None
 
     @property
+    def formula(self) -> str:
+        """The expression in H and d that `expected` is."""
+        return self.learner.formula(self.heads, self.dim)
+
+    @property
     def recovered(self) -> str:
         """`exact`, `no` where the learner said that it failed, `WRONG` where it did not."""
         if self.failure is not None:
@@ -56,7 +61,7 @@ class Budget:
         recovered = Outcome.of(self.is_exact)
         if self.failure is not None:
             recovered = Outcome.UNDECIDED
-        evidence = str(self.failure) if self.failure else f"exact comparison of {self.heads} pairs (W, v)"
+        evidence = str(self.failure) if self.failure else f"exact comparison of {counted(self.heads, 'head')} (W, v)"
         found = [
             Claim(
                 "recovered",
@@ -70,13 +75,14 @@ class Budget:
             return tuple(found)
         used, wasted = self.result.queries, self.result.wasted
         met = used == self.expected and self.asked == used + wasted
-        counted = f"the oracle counted {self.asked}, of which {wasted} for re-drawn tokens"
-        statement = f"exactly {self.learner.formula} = {self.expected} queries"
+        seen = f"the oracle counted {self.asked}, of which {wasted} for re-drawn tokens or dropped steps"
+        statement = f"exactly {self.formula} = {self.expected} queries"
         outcome = Outcome.of(met)
         if self.result.fallbacks:
             outcome = Outcome.UNDECIDED
-            counted += f"; {len(self.result.fallbacks)} entries learned in a dearer way: {self.result.fallbacks[0]}"
-        found.append(Claim("query-count", statement, outcome, Evidence.COMPUTED, counted))
+            places = counted(len(self.result.fallbacks), "place")
+            seen += f"; a dearer way in {places}: {self.result.fallbacks[0]}"
+        found.append(Claim("query-count", statement, outcome, Evidence.COMPUTED, seen))
         longest = self.learner.length(self.heads, self.dim)
         found.append(
             Claim(

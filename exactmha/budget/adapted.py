@@ -1,4 +1,4 @@
-"""Displacements adapted to the readouts: H(d² + d) + 2(d − 1) queries for 2 ≤ H ≤ d (`proofs/budget-adapted`).
+"""Displacements adapted to the readouts: H(d² + d) + 2(d − 1) queries for 2 ≤ H ≤ min(d, 6) (`proofs/budget-adapted`).
 
 The sum s of the v_h is asked first, with d queries, so every profile has a known value at κ = ∞ and costs 2H − 1
 samples, and one query matches two known profiles. Once the v_h are known, a displacement that only head g sees costs
@@ -18,7 +18,7 @@ from math import factorial
 from flint import fmpq
 
 from exactmha.budget.choose import Options, choose
-from exactmha.budget.conditions import INDEPENDENT, UNTIED
+from exactmha.budget.conditions import INDEPENDENT, UNTIED, WITHIN_LIMITS
 from exactmha.budget.frame import Frame, adapted_frame
 from exactmha.budget.interpolate import Node, copies, guess_equal, kappa
 from exactmha.budget.isolation import exponent_at, lone_pole
@@ -60,7 +60,7 @@ def has_frame(heads: int, dim: int) -> bool:
 
 
 def formula(heads: int, dim: int, candidates: int = 1) -> int:
-    """Return the number of queries; for 2 ≤ H ≤ d and candidates = 1 it is H(d² + d) + 2(d − 1)."""
+    """Return the number of queries; `label` writes it down for one H and d."""
     row = 2 * heads - 1
     first = dim + row * dim
     if heads == 1:
@@ -72,6 +72,29 @@ def formula(heads: int, dim: int, candidates: int = 1) -> int:
     if not has_frame(heads, dim):
         return first + (dim - 1) * row * dim
     return first + (dim - 1) * heads * dim + len(groups(2, dim, shared(candidates, 2 ** (heads * (heads - 1) // 2))))
+
+
+def group_sizes(heads: int, candidates: int) -> tuple[int, int]:
+    """Return m and n: how many matchings, and how many rows of exchanges, one query settles."""
+    return shared(candidates, factorial(heads)), shared(candidates, 2 ** (heads * (heads - 1) // 2))
+
+
+def label(heads: int, dim: int, candidates: int = 1) -> str:
+    """Return the expression in H and d that `formula` is for these H and d."""
+    m, n = group_sizes(heads, candidates)
+    if heads == 1:
+        return "d² + d"
+    if heads > MOST_PERMUTED:
+        return "(2H − 1)(d² + d − 1) + d"
+    if has_frame(heads, dim):
+        if m == n == 1:
+            return "H(d² + d) + 2(d − 1)"
+        return f"H(d² + d) + {_divided(m)} + {_divided(n)}"
+    return "(2H − 1)d² + 2d − 1" if m == 1 else f"(2H − 1)d² + d + {_divided(m)}"
+
+
+def _divided(size: int) -> str:
+    return f"⌈(d − 1)/{size}⌉" if size > 1 else "d − 1"
 
 
 def longest(heads: int, _dim: int) -> int:
@@ -93,17 +116,14 @@ def learn(lab: Lab, nodes: Sequence[Node] | None = None, candidates: int = 1) ->
             extend(row, profiles, lab, found)
     v = [readout(lab.design.u, [profile.residues[h] for profile in profiles]) for h in range(lab.heads)]
     if [add_all(parts) for parts in zip(*v, strict=True)] != run.s:
-        raise InconsistentAnswers(f"the v_h do not sum to s: these answers have no model with {lab.heads} heads")
+        raise InconsistentAnswers(f"the v_h do not sum to s: these answers have {lab.no_model}")
     frame = adapted_frame(v, lab.design.u) if has_frame(lab.heads, lab.dim) else _no_frame(lab)
     if lab.dim > 1 and has_frame(lab.heads, lab.dim):
         if not frame.duals:
             lab.fall_back(INDEPENDENT, "all later rows")
         elif frame.others:
             lab.fall_back(INDEPENDENT, f"{len(frame.others)} displacements of each later row, as v is irrational")
-    rows, size = [row], shared(candidates, 2 ** (lab.heads * (lab.heads - 1) // 2)) if frame.duals else 1
-    for group in groups(2, lab.dim, size):
-        rows += lab.retry([("b", j) for j in group], partial(run.later_rows, row, v, frame, group))
-    return assemble(lab, rows, v)
+    return assemble(lab, run.all_later_rows(row, v, frame, group_sizes(lab.heads, candidates)[1]), v)
 
 
 def _no_frame(lab: Lab) -> Frame:
@@ -142,7 +162,15 @@ class _Run:
         matchings = choices(permutations(range(lab.heads)), repeat=len(found))
         candidates = (tuple(_index(heads, lab.heads) for heads in zip(*orders, strict=True)) for orders in matchings)
         total_u = tuple(map(sum, zip(u_1, *u, strict=True)))
-        best, counts = choose(lab, f"(b_1, {total_u})", (row.b, total_u), product(self.s, row.b), options, candidates)
+        name = "+".join(f"u_{i}" for i in (1, *group))
+        best, counts = choose(
+            lab,
+            f"(b_1, {name})",
+            (row.b, total_u),
+            product(self.s, row.b),
+            options,
+            candidates,
+        )
         lab.keep("by-one-sum", stage, b=row.b, us=u, first=u_1, nodes=self.nodes, counts=counts)
         orders = zip(*(_digits(o, lab.heads, len(found)) for o in best), strict=True)
         return [profile.permuted(order) for profile, order in zip(found, orders, strict=True)]
@@ -153,25 +181,42 @@ class _Run:
 
     # --- later rows ----------------------------------------------------------------------------
 
+    def all_later_rows(self, first: Row, v: Sequence[Sequence[Scalar]], frame: Frame, size: int) -> list[Row]:
+        """Return `first` and all rows below it; without the frame from where its weights are too large."""
+        lab, rows = self.lab, [first]
+        while len(rows) < lab.dim:
+            start = len(rows) + 1
+            group = range(start, min(start + (size if frame.duals else 1), lab.dim + 1))
+            attempt = partial(lab.retry, [("b", j) for j in group], partial(self.later_rows, first, v, frame, group))
+            found = lab.unless_too_large(attempt) if frame.duals else attempt()
+            if found is None:
+                lab.fall_back(WITHIN_LIMITS, f"rows {start} to {lab.dim}")
+                frame = _no_frame(lab)
+            else:
+                rows += found
+        return rows
+
     def later_rows(self, first: Row, v: Sequence[Sequence[Scalar]], frame: Frame, group: Sequence[int]) -> list[Row]:
         """Learn b_j^T W_h on the frame for every j of a group."""
-        rows, heads = [Row(self.lab.design.b[j - 1]) for j in group], range(len(frame.duals))
-        alone = [[self._alone(row, v, frame.duals[g], g) for g in heads] for row in rows]
+        rows, heads = [Row(self.lab.design.b[j - 1], name=f"b_{j}") for j in group], range(len(frame.duals))
+        alone = [[self._alone(row, v, frame.duals[g], g, f"n_{g + 1}") for g in heads] for row in rows]
         shared_poles = self._pairs(rows, v, frame, alone)
         for row, mine, both in zip(rows, alone, shared_poles, strict=True):
             for h in heads:
                 row.learn(frame.duals[h], [mine[g] if g == h else minus(both[g, h], mine[g]) for g in heads])
             for z in frame.blind:
-                seen = [self._alone(row, v, _plus(frame.duals[g], z), g) for g in heads]
+                seen = [self._alone(row, v, _plus(frame.duals[g], z), g, f"n_{g + 1}+z") for g in heads]
                 row.learn(z, [minus(seen[g], mine[g]) for g in heads])
             for u in frame.others:
                 self._full_entry(first, row, v, u)
         return rows
 
-    def _alone(self, row: Row, v: Sequence[Sequence[Scalar]], u: Vector, g: int) -> Exponent:
+    def _alone(self, row: Row, v: Sequence[Sequence[Scalar]], u: Vector, g: int, name: str) -> Exponent:
         """Learn b^T W_g u for a u that only head g sees: one query of length 2."""
         answer = self.lab.ask(row.b, (u, 1))
-        exponent = lone_pole(self.lab, f"({row.b}, {u})", answer, product(self.s, row.b), product(v[g], u), fmpq(1))
+        exponent = lone_pole(
+            self.lab, f"({row.name}, {name})", answer, product(self.s, row.b), product(v[g], u), fmpq(1)
+        )
         self.lab.keep("silence", "later rows, one head", b=row.b, u=u, head=g)
         return exponent
 
@@ -195,7 +240,8 @@ class _Run:
             for g in heads
         ]
         candidates = _exchanges(pairs, found, lab.heads)
-        best, counts = choose(lab, f"({b}, {u})", (b, u), product(self.s, b), options, candidates)
+        name = "+".join(row.name for row in rows)
+        best, counts = choose(lab, f"({name}, Σ h·n_h)", (b, u), product(self.s, b), options, candidates)
         lab.keep("exchange", "later rows, exchanges", finals=[row.b for row in rows], u=u, counts=counts)
         masks = list(zip(*(_digits(o, 2 ** (lab.heads - 1), len(rows)) for o in best), strict=True))
         return [_settled(pairs, poles, mask) for poles, mask in zip(found, masks, strict=True)]
@@ -205,7 +251,8 @@ class _Run:
     ) -> tuple[Exponent, Exponent]:
         """Learn the two poles for a u that two heads see with the same residue: two queries, no order."""
         lab, residue = self.lab, product(v[pair[0]], u)
-        name, base = f"({row.b}, {u})", lab.field.embed(product(self.s, row.b))
+        name = f"({row.name}, n_{pair[0] + 1}+n_{pair[1] + 1})"
+        base = lab.field.embed(product(self.s, row.b))
         answers = lab.ask_profile(row.b, u, PAIR_NODES)
         top = lab.field.embed(residue)
 
@@ -227,10 +274,10 @@ class _Run:
     def _full_entry(self, first: Row, row: Row, v: Sequence[Sequence[Scalar]], u: Vector) -> None:
         """Learn a displacement that all heads may see: 2H − 1 queries, matched by residues, or by one sum if tied."""
         lab, i = self.lab, list(first.displacements).index(u)
-        found = self._profile(f"({row.b}, u_{i + 1})", row.b, u)
+        found = self._profile(f"({row.name}, u_{i + 1})", row.b, u)
         known = [product(v_h, u) for v_h in v]
         if set(found.residues) != set(known):
-            raise InconsistentAnswers(f"{found.name}: the residues are not v_h·u: no model with {lab.heads} heads")
+            raise InconsistentAnswers(f"{found.name}: the residues are not v_h·u: {lab.no_model}")
         if len(set(known)) == len(known):
             lab.keep("by-residues", "later rows, all heads", b=row.b, u=u, nodes=self.nodes)
             row.learn(u, [found.exponents[found.residues.index(c)] for c in known])
@@ -243,7 +290,7 @@ class _Run:
             [(add_exponents(e, e2), c) for e2 in found.exponents]
             for e, c in zip(first.exponents[i], known, strict=True)
         ]
-        order, counts = choose(lab, f"({b}, u_{i + 1})", (b, u), product(self.s, b), options, orders)
+        order, counts = choose(lab, f"(b_1+{row.name}, u_{i + 1})", (b, u), product(self.s, b), options, orders)
         lab.keep("by-one-final", "later rows, all heads", b=row.b, u=u, first=first.b, nodes=self.nodes, counts=counts)
         lab.fall_back(UNTIED, found.name)
         row.learn(u, [found.exponents[h] for h in order])

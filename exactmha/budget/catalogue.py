@@ -43,7 +43,8 @@ class Learner:
     origin: str
     """`paper`, `earlier work` or `ours`"""
     assumption: str
-    formula: str
+    formula: Callable[[int, int], str]
+    """the expression in H and d that `count` is for these H and d"""
     count: Count
     length: Count
     run: Callable[[QueryOracle, int, int, Grid | None], Result]
@@ -78,6 +79,10 @@ def _recovered(recovery: Recovery, queries: int | None = None) -> Result:
     return Result(recovery.heads, used, wasted, recovery.max_length)
 
 
+def _always(text: str) -> Callable[[int, int], str]:
+    return lambda _heads, _dim: text
+
+
 def _paper(oracle: QueryOracle, heads: int, seed: int, grid: Grid | None) -> Result:
     return _recovered(learn_paper(oracle, heads=heads, seed=seed, grid=grid))
 
@@ -103,13 +108,20 @@ def _low_rank(oracle: QueryOracle, _heads: int, seed: int, grid: Grid | None) ->
 
 CATALOGUE = (
     Learner(
-        "paper", "paper", "H known", "4Hd² − 2H + 1", expected_queries, lambda h, _: expected_length(h), _paper, True
+        "paper",
+        "paper",
+        "H known",
+        _always("4Hd² − 2H + 1"),
+        expected_queries,
+        lambda h, _: expected_length(h),
+        _paper,
+        True,
     ),
     Learner(
         "bound",
         "paper",
         "H ≤ H_0 = H + 1",
-        "4H_0d² − 2H_0 + 1",
+        _always("4H_0d² − 2H_0 + 1"),
         lambda h, d: expected_queries(h + 1, d),
         lambda h, _: expected_length(h + 1),
         _paper_bound,
@@ -118,16 +130,17 @@ CATALOGUE = (
         "unbounded",
         "ours",
         "none on H",
-        "4Hd² − 2H + 3",
+        _always("4Hd² − 2H + 3"),
         unbounded.formula,
         unbounded.longest,
         _unbounded,
+        True,
     ),
     Learner(
         "single-head",
         "earlier work",
         "one head",
-        "d² + d",
+        _always("d² + d + 1"),
         single_head.formula,
         single_head.longest,
         _alone(single_head.learn),
@@ -137,7 +150,7 @@ CATALOGUE = (
         "orthogonal",
         "earlier work",
         "heads in known orthogonal coordinate subspaces",
-        "Σ(d_h² + d_h) + 1",
+        lambda h, d: "Σ(d_h² + d_h) + 1" if h <= d else "–",
         orthogonal.formula,
         orthogonal.longest,
         _here(orthogonal.learn),
@@ -146,7 +159,7 @@ CATALOGUE = (
         "low-rank",
         "earlier work",
         "one head, rank W ≤ r = ⌈d/2⌉",
-        "d + r(2d − r) + 1",
+        _always("d + r(2d − r) + 1"),
         lambda _, d: low_rank.formula(d, told_rank(d)),
         single_head.longest,
         _low_rank,
@@ -155,7 +168,7 @@ CATALOGUE = (
         "residues",
         "ours",
         "H known",
-        "2H(d² + d − 1) + 1",
+        _always("2H(d² + d − 1) + 1"),
         residues.formula,
         residues.longest,
         _here(residues.learn),
@@ -165,7 +178,7 @@ CATALOGUE = (
         "isolation",
         "ours",
         "H known",
-        "Hd² + O(H²d)",
+        isolation.label,
         isolation.formula,
         isolation.longest,
         _here(isolation.learn),
@@ -175,7 +188,7 @@ CATALOGUE = (
         "adapted",
         "ours",
         "H known",
-        "H(d² + d) + 2(d − 1) if 2 ≤ H ≤ d",
+        adapted.label,
         adapted.formula,
         adapted.longest,
         _here(adapted.learn),
@@ -185,7 +198,7 @@ CATALOGUE = (
         "grouped",
         "ours",
         "H known",
-        "H(d² + d) + ⌈(d − 1)/m⌉ + ⌈(d − 1)/n⌉",
+        grouped.label,
         grouped.formula,
         grouped.longest,
         _here(grouped.learn),
@@ -195,7 +208,7 @@ CATALOGUE = (
         "short",
         "ours",
         "H known",
-        "as adapted",
+        adapted.label,
         short.formula,
         short.longest,
         _here(short.learn),

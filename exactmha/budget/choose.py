@@ -48,7 +48,7 @@ def choose(
     else:
         witness = f"{len(remaining)} candidates give the same answers"
         raise ConditionFailed(("one candidate",), profile=name, witness=witness)
-    raise InconsistentAnswers(f"{name}: no candidate gives this answer: no model with {lab.heads} heads does")
+    raise InconsistentAnswers(f"{name}: no candidate gives this answer: {lab.no_model} does")
 
 
 def _fitting(

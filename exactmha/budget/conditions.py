@@ -63,11 +63,18 @@ ONE_CANDIDATE = Record(
     lambda heads, dim: (dim - 1) * (1 + int(heads <= dim)) if heads > 1 else 0,
     "u_i or b_j drawn again",
 )
+WITHIN_LIMITS = Record(
+    "D7",
+    "small weights",
+    "the weights at n_h, z and probes have no more bits than allowed",
+    lambda _heads, dim: max(0, dim - 1),
+    "rows by their profiles",
+)
 RECORDS = {
     "residues": (UNTIED,),
-    "isolation": (UNTIED, FIRST_PROBES, LATER_PROBES),
-    "adapted": (INDEPENDENT, REGULAR, ONE_CANDIDATE),
-    "grouped": (INDEPENDENT, REGULAR, ONE_CANDIDATE),
-    "short": (INDEPENDENT, REGULAR, ONE_CANDIDATE),
+    "isolation": (UNTIED, FIRST_PROBES, LATER_PROBES, WITHIN_LIMITS),
+    "adapted": (INDEPENDENT, REGULAR, ONE_CANDIDATE, WITHIN_LIMITS),
+    "grouped": (INDEPENDENT, REGULAR, ONE_CANDIDATE, WITHIN_LIMITS),
+    "short": (INDEPENDENT, REGULAR, ONE_CANDIDATE, WITHIN_LIMITS),
 }
-"""By learner; D1–D6 come on top of bases, distinct poles and visible heads in the profiles used."""
+"""By learner; D1–D7 come on top of bases, distinct poles and visible heads in the profiles used."""

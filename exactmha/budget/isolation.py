@@ -12,7 +12,7 @@ from functools import partial
 
 from flint import fmpq, fmpz, fmpz_mod, fmpz_mod_mat
 
-from exactmha.budget.conditions import FIRST_PROBES, LATER_PROBES
+from exactmha.budget.conditions import FIRST_PROBES, LATER_PROBES, WITHIN_LIMITS
 from exactmha.budget.interpolate import copies
 from exactmha.budget.lab import Lab, Row, Vector, assemble, combination, matched_by_sum, product, scaled, solve
 from exactmha.budget.residues import extend, first_profile, later_entry, readouts
@@ -31,6 +31,11 @@ def formula(heads: int, dim: int) -> int:
     m_1, m = min(dim, 2 * heads), min(dim, 2 * heads - 1)
     first = 1 + 2 * heads * (2 * m_1 - 1) + 2 * heads * (dim - m_1)
     return first + (dim - 1) * (2 * heads * m + heads * (dim - m))
+
+
+def label(heads: int, dim: int) -> str:
+    """Return the expression in H and d that `formula` is for these H and d."""
+    return "Hd² + 2H²d + 2H² − H + 1" if dim >= 2 * heads else "2H(d² + d − 1) + 1"
 
 
 def longest(heads: int, _dim: int) -> int:
@@ -62,9 +67,12 @@ def _first_row_entry(lab: Lab, row: Row, profiles: Sequence[Profile], i: int, ba
         probes = silent_probes(row, residues, targets, range(lab.heads))
         if probes is None:
             lab.fall_back(FIRST_PROBES, f"(b_1, u_{i})")
-    if probes is None:
-        return matched_by_sum(lab, row, profiles[0], i, base, copies(2 * lab.heads))
-    return _separated(lab, row, i, base, probes)
+    if probes is not None:
+        found = lab.unless_too_large(partial(_separated, lab, row, i, base, probes))
+        if found is not None:
+            return found
+        lab.fall_back(WITHIN_LIMITS, f"(b_1, u_{i})")
+    return matched_by_sum(lab, row, profiles[0], i, base, copies(2 * lab.heads))
 
 
 def _separated(lab: Lab, row: Row, i: int, base: Value, probes: Sequence[Vector]) -> Profile:
@@ -143,9 +151,12 @@ def _later_row(lab: Lab, first: Row, v: Sequence[Sequence[Scalar]], s: Sequence[
         u = lab.design.u[i - 1]
         probes = _isolating_probes(lab, row, v, u) if i >= 2 * lab.heads else None
         if probes is not None:
-            row.learn(u, _isolated(lab, row, v, s, (j, i), probes))
-            continue
-        if i >= 2 * lab.heads:
+            found = lab.unless_too_large(partial(_isolated, lab, row, v, s, (j, i), probes))
+            if found is not None:
+                row.learn(u, found)
+                continue
+            lab.fall_back(WITHIN_LIMITS, f"(b_{j}, u_{i})")
+        elif i >= 2 * lab.heads:
             lab.fall_back(LATER_PROBES, f"(b_{j}, u_{i})")
         later_entry(lab, first, row, v, s, (j, i))
     return row

@@ -15,13 +15,21 @@ from flint import fmpq, fmpq_mat
 from exactmha.budget.conditions import Record
 from exactmha.budget.interpolate import Node, Singular, guess_at, kappa, lift
 from exactmha.conditions import Grid
-from exactmha.errors import BadPlace, ConditionFailed, InconsistentAnswers, InputError, NoInterpolant, Undecided
+from exactmha.errors import (
+    BadPlace,
+    ConditionFailed,
+    InconsistentAnswers,
+    InputError,
+    LimitError,
+    NoInterpolant,
+    Undecided,
+)
 from exactmha.fields.interface import Exponent, Scalar, Value, add_scalars
 from exactmha.heads import Head
 from exactmha.modular.guess import Guess, MorePrecision
 from exactmha.modular.places import Place
 from exactmha.oracle import QueryOracle
-from exactmha.outcome import Outcome
+from exactmha.outcome import Outcome, counted
 from exactmha.recover.design import DEFAULT_FAILURE_BOUND, Design, default_grid
 from exactmha.recover.match import match_displacements
 from exactmha.recover.profile import Profile, form
@@ -58,6 +66,7 @@ class Row:
     b: tuple[int, ...]
     displacements: list[Vector] = field(default_factory=list)
     exponents: list[Sequence[Exponent]] = field(default_factory=list)
+    name: str = "b"
 
     def learn(self, displacement: Vector, exponents: Sequence[Exponent]) -> None:
         """Add one displacement."""
@@ -120,14 +129,19 @@ class Lab:
         self.first_place, self._level = first_place, 0
         self._pending: list[tuple[TokenSequence, Value]] = []
 
+    @property
+    def no_model(self) -> str:
+        """What inconsistent answers have, in words."""
+        return f"no model with {counted(self.heads, 'head')}"
+
     # --- asking ---------------------------------------------------------------------------------
 
     def ask(self, b: Vector, *runs: tuple[Vector, int]) -> Value:
         """Ask "m_i copies of b + x_i for each run (x_i, m_i), then b"."""
         tokens = [(tuple(p + q for p, q in zip(b, x, strict=True)), count) for x, count in runs]
         query = TokenSequence([*tokens, (tuple(b), 1)])
+        self.asked += 1  # as the oracle does: also where the answer is too large
         answer = self.oracle.ask(query)
-        self.asked += 1
         self._pending.append((query, answer))
         return answer
 
@@ -241,6 +255,20 @@ class Lab:
 
     # --- drawing again --------------------------------------------------------------------------
 
+    def unless_too_large(self, attempt: Callable[[], T]) -> T | None:
+        """Run `attempt`; drop its steps and return None where one of its queries is beyond the size limits."""
+        mark, fallbacks = len(self.steps), len(self.fallbacks)
+        try:
+            return attempt()
+        except LimitError:
+            self._drop(mark, fallbacks)
+            return None
+
+    def _drop(self, steps: int, fallbacks: int) -> None:
+        """Drop all later steps and fallbacks; the queries stay counted."""
+        del self.steps[steps:], self.fallbacks[fallbacks:]
+        self._pending = []
+
     def retry(self, tokens: Sequence[tuple[str, int]], attempt: Callable[[], T]) -> T:
         """Draw the tokens and run `attempt` until no condition fails; the steps of failed attempts are dropped."""
         last: ConditionFailed | None = None
@@ -252,8 +280,8 @@ class Lab:
                 return attempt()
             except ConditionFailed as failure:
                 self.redraws.append(str(failure))
-                del self.steps[mark:], self.fallbacks[fallbacks:]
-                self._pending, last = [], failure
+                self._drop(mark, fallbacks)
+                last = failure
         if last is None:
             raise AssertionError("a failed attempt leaves its failure")
         raise Restart(last)
@@ -338,7 +366,7 @@ def assemble(lab: Lab, rows: Sequence[Row], v: Sequence[Sequence[Scalar]]) -> tu
 def check_sum(lab: Lab, answer: Value, s: Sequence[Scalar], token: Vector) -> None:
     """Check s·x against the answer f(x); raises `InconsistentAnswers`, as a wrong number of heads would have it."""
     if not lab.same(answer, lab.field.embed(product(s, token))):
-        raise InconsistentAnswers(f"f(x) differs from s·x: these answers have no model with {lab.heads} heads")
+        raise InconsistentAnswers(f"f(x) differs from s·x: these answers have {lab.no_model}")
 
 
 def matched_by_sum(lab: Lab, row: Row, first: Profile, i: int, base: Value, nodes: Sequence[Node]) -> Profile:

@@ -96,7 +96,7 @@ def later_entry(
     found = lab.profile(f"(b_{j}, u_{i})", row.b, u, base, nodes)
     known = [product(v_h, u) for v_h in v]
     if any(c not in found.residues for c in known):
-        raise InconsistentAnswers(f"(b_{j}, u_{i}): the residues are not v_h·u: no model with {lab.heads} heads")
+        raise InconsistentAnswers(f"(b_{j}, u_{i}): the residues are not v_h·u: {lab.no_model}")
     if len(set(known)) == len(known):
         order = [found.residues.index(c) for c in known]
         lab.keep("by-residues", "later rows", b=row.b, u=u, nodes=nodes)

@@ -41,7 +41,7 @@ def formula(heads: int, dim: int) -> int:
 
 def longest(heads: int, dim: int) -> int:
     """Return the least length with 2H − 1 nodes, at least 3 where pairs of heads are asked."""
-    return max(least_length(heads), 3 if 2 <= heads <= dim and dim > 1 else 2)
+    return max(least_length(heads), 3 if heads > 1 and adapted.has_frame(heads, dim) else 2)
 
 
 def learn(lab: Lab, length: int | None = None) -> tuple[Head, ...]:

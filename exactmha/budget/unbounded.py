@@ -15,7 +15,7 @@ from exactmha.fields.interface import Field, Value
 from exactmha.modular.pole_polynomial import head_rank, moments, slopes
 from exactmha.oracle import QueryOracle
 from exactmha.recover.design import DEFAULT_FAILURE_BOUND, Design, default_grid
-from exactmha.recover.learn import MOST_REDRAWS, Recovery
+from exactmha.recover.learn import MOST_REDRAWS, Recorder, Recovery
 from exactmha.recover.learn import learn as learn_known
 from exactmha.recover.sample import IntToken, ask_base, ask_profile
 from exactmha.recover.separate import PLACES, PRECISIONS, Separator
@@ -63,8 +63,10 @@ class Unbounded:
     queries: int
 
 
-def learn(oracle: QueryOracle, *, seed: int = 0, grid: Grid | None = None) -> Unbounded:
-    """Find H, then recover the heads as if it had been known."""
+def learn(
+    oracle: QueryOracle, *, seed: int = 0, grid: Grid | None = None, recorder: Recorder | None = None
+) -> Unbounded:
+    """Find H, then recover the heads as if it had been known; `recorder` sees that recovery, for a certificate."""
     exact = oracle.field.logit_bits == 0
     chosen = grid or (
         grid_for(MOST_HEADS, oracle.dim, DEFAULT_FAILURE_BOUND)
@@ -73,7 +75,7 @@ def learn(oracle: QueryOracle, *, seed: int = 0, grid: Grid | None = None) -> Un
     )
     remembering = Remembering(oracle)
     heads = count_heads(remembering, seed, chosen)
-    recovery = learn_known(remembering, heads=heads, seed=seed, grid=chosen)
+    recovery = learn_known(remembering, heads=heads, seed=seed, grid=chosen, recorder=recorder)
     return Unbounded(recovery, remembering.asked)
 
 
@@ -87,7 +89,7 @@ def count_heads(oracle: QueryOracle, seed: int, grid: Grid) -> int:
     base = ask_base(oracle, b)
     for n in range(MOST_HEADS):
         answers = ask_profile(oracle, b, u, 2 * n + 2)
-        if _rank(oracle.field, [base, *answers]) <= n:
+        if not _shows_more(oracle.field, [base, *answers], n):
             profile = Separator(oracle.field).separate("(b_1, u_1)", base, answers)
             if len(profile.exponents) == n:
                 return n
@@ -105,13 +107,19 @@ def _drawn(design: Design, kind: str) -> IntToken:
     raise last
 
 
-def _rank(field: Field, samples: Sequence[Value]) -> int:
-    """Return the number of heads that the samples show modulo a prime: a lower bound for the true number."""
+def _shows_more(field: Field, samples: Sequence[Value], heads: int) -> bool:
+    """Whether the samples show more heads modulo some public prime, which is a proof; one prime may hide heads."""
+    good = 0
     for index in range(PLACES):
         place = field.place(index, PRECISIONS[0])
         try:
             images = [value.image(place) for value in samples]
-        except BadPlace:
+            rank = head_rank(moments(slopes(images, place), len(images) // 2, place), place)
+        except (BadPlace, ZeroDivisionError):
             continue
-        return head_rank(moments(slopes(images, place), len(images) // 2, place), place)
-    raise NoInterpolant("no public place is good for these answers")
+        if rank > heads:
+            return True
+        good += 1
+    if not good:
+        raise NoInterpolant("no public place is good for these answers")
+    return False

@@ -80,7 +80,7 @@ def learn(lab: Lab) -> tuple[Head, ...]:
     v = [run.readout([profile.residues[h] for profile in profiles]) for h in range(lab.heads)]
     s = [add_all(parts) for parts in zip(*v, strict=True)]
     if not run.same(base, run.embed(product(s, row.b))):
-        raise InconsistentAnswers(f"f(b_1) differs from s·b_1: these answers have no model with {lab.heads} heads")
+        raise InconsistentAnswers(f"f(b_1) differs from s·b_1: these answers have {lab.no_model}")
     rows = [row]
     for j in range(2, lab.dim + 1):
         rows.append(lab.retry([("b", j)], partial(run.later_row, v, s, j)))

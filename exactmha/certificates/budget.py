@@ -6,6 +6,7 @@ import hashlib
 from typing import Any
 
 from exactmha.attention import Attention
+from exactmha.budget import unbounded
 from exactmha.budget.lab import Learned, Step
 from exactmha.budgets import Budget
 from exactmha.certificates import checker
@@ -88,7 +89,9 @@ def _token(token: Any) -> list[str]:
 
 
 def text_of(budget: Budget, seed: int, source: bytes | None = None, grid: Grid | None = None) -> str:
-    """Return the certificate of a finished run of a learner that claims uniqueness; the paper's is run once more.
+    """Return the certificate of a finished run of a learner that claims uniqueness; the paper's are run once more.
+
+    That of `unbounded` is the paper's, with the number of heads it found: two of its queries are not in it.
 
     `source` is the instance file, byte for byte; by default what would be written for the model.
     """
@@ -98,7 +101,10 @@ def text_of(budget: Budget, seed: int, source: bytes | None = None, grid: Grid |
         return certificate(budget.learner.name, result.learned, model.field, instance)
     recorder = CertificateRecorder()
     oracle = Oracle(Attention(model), model.field, model.dim)
-    recovery = learn(oracle, heads=budget.heads, seed=seed, grid=grid, recorder=recorder)
+    if budget.learner.name == "unbounded":
+        recovery = unbounded.learn(oracle, seed=seed, grid=grid, recorder=recorder).recovery
+    else:
+        recovery = learn(oracle, heads=budget.heads, seed=seed, grid=grid, recorder=recorder)
     return recorder.text(recovery, model.field, instance)
 
 

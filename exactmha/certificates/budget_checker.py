@@ -29,7 +29,13 @@ from exactmha.certificates.checker import Unreadable, fields, listed, reject, wh
 
 FORMAT = "exactmha/budget/1"
 MOST_CANDIDATES = 1 << 17
+MOST_PERMUTED = 8
+"""More heads have more than `MOST_CANDIDATES` matchings."""
 MOST_COUNT = 10**6
+_DIGIT, _VECTOR = 2, 24
+"""What a digit of a candidate and the addition of two vectors cost, in units of the meter."""
+_POWER = 96
+"""What a power modulo a place costs, in products."""
 
 Vector = tuple[Fraction, ...]
 Exponent = tuple[int, ...]
@@ -329,6 +335,7 @@ class BudgetChecker:
 
     def _by_one_sum(self, b: Vector, us: list[Vector], first: Vector, nodes: list[Node], counts: list[int]) -> None:
         """(b, first) and all (b, u) are known; of all H! matchings of each u only one choice fits (b, first + Σ u)."""
+        self._can_match(len(us))
         self._know_readout(first)
         self._know_logits(b, first)
         for u in us:
@@ -348,6 +355,7 @@ class BudgetChecker:
 
     def _by_one_final(self, b: Vector, u: Vector, first: Vector, nodes: list[Node], counts: list[int]) -> None:
         """(first, u) and (b, u) are known; of the matchings that keep residues one fits f at (first + b, u)."""
+        self._can_match(1)
         self._know_readout(u)
         self._know_logits(first, u)
         self._profile(b, u, nodes)
@@ -363,10 +371,18 @@ class BudgetChecker:
         self._only_one(options, self._matchings([[c == c2 for c2 in residues] for c in residues], 1), counts)
         self._learn(b, u, readout=False)
 
+    def _can_match(self, times: int) -> None:
+        """Refuse too many choices of `times` permutations before any is built, and pay for building them."""
+        if self.count > MOST_PERMUTED or factorial(self.count) ** times > MOST_CANDIDATES:
+            raise Unreadable(f"{self.place}: has more than {MOST_CANDIDATES} matchings")
+        self._pay(factorial(self.count) ** times, self.count ** (times + 1), times)
+
+    def _pay(self, candidates: int, options: int, parts: int) -> None:
+        """Count the work ahead: every candidate counts up `parts` digits a head, every option adds `parts` vectors."""
+        self.meter.spend(parts * (_DIGIT * candidates * self.count + _VECTOR * options), 1)
+
     def _matchings(self, allowed: list[list[bool]], times: int) -> Iterator[tuple[int, ...]]:
         """Yield every head's option, for all choices of `times` allowed permutations; the identities come first."""
-        if self.count > 12 or factorial(self.count) ** times > MOST_CANDIDATES:
-            raise Unreadable(f"{self.place}: has more than {MOST_CANDIDATES} matchings")
         orders = [order for order in permutations(range(self.count)) if all(allowed[h][g] for h, g in enumerate(order))]
         for chosen in choices(orders, repeat=times):
             yield tuple(position(digits, self.count) for digits in zip(*chosen))
@@ -381,6 +397,8 @@ class BudgetChecker:
         first, *others = candidates
         for place in self.field.places():
             for k in counts:
+                self.meter.spend(sum(map(len, options)), _POWER * place.modulus.bit_length())
+                self._pay(len(others), 0, 1)
                 try:
                     table = [[self._term(place, k, e, c) for e, c in row] for row in options]
                 except ValueError:  # a denominator that is no unit
@@ -499,6 +517,9 @@ class BudgetChecker:
         rows = [self._row(b) for b in finals]
         if len(set(finals)) != len(finals) or 1 << sum(len(row.pairs) for row in rows) > MOST_CANDIDATES:
             raise Unreadable(f"{self.place}: repeats a row, or has more than {MOST_CANDIDATES} candidates")
+        pairs = [(g, h) for row in rows for _, g, h in row.pairs]
+        built = sum(1 << sum(g in pair for pair in pairs) for g in range(self.count))
+        self._pay(1 << len(pairs), built, len(pairs))
         total: Vector = combined(finals)
         for k in counts:
             self._ask(total, [(u, k)])
@@ -508,7 +529,6 @@ class BudgetChecker:
             start = self._exponents(total, u)[g]
             each = [((0,) * len(start), shift) for shift in shifts]
             options.append([(combined([start, *chosen]), residue) for chosen in choices(*each)])
-        pairs = [(g, h) for row in rows for _, g, h in row.pairs]
         self._only_one(options, self._exchanges(pairs), counts)
         for row in rows:
             for x, g, h in row.pairs:

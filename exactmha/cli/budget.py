@@ -11,7 +11,7 @@ from exactmha.cli.options import field_option, json_option, limit_option, load_m
 from exactmha.cli.sweep import IntegerRange
 from exactmha.errors import InputError
 from exactmha.limits import Limits
-from exactmha.outcome import EXIT_FAILS, EXIT_HOLDS
+from exactmha.outcome import EXIT_FAILS, EXIT_HOLDS, counted
 
 if TYPE_CHECKING:
     from exactmha.attention import Model
@@ -69,7 +69,10 @@ def command(
     budgets = measure_all(model, seed=seed, limits=limits)
     certificates = [_certificate(budget, seed) for budget in budgets]
     if as_json:
-        click.echo(json.dumps([_json(b, c) for b, c in zip(budgets, certificates, strict=True)], indent=1), nl=True)
+        click.echo(
+            json.dumps([{**_json(b), "certificate": c} for b, c in zip(budgets, certificates, strict=True)], indent=1),
+            nl=True,
+        )
     else:
         click.echo(_text(model, budgets, certificates, seed), nl=False)
     return _status(budgets)
@@ -88,7 +91,11 @@ def _check_options(
         raise InputError("ranges go with --table only", field="--heads, --dim")
     for name, values, most in (("--heads", heads, _MOST_HEADS), ("--dim", dim, _MOST_DIM)):
         if values[0] < 1 or values[-1] > most:
-            raise InputError(f"must be from 1 to {most}", field=name, value=f"{values[0]}-{values[-1]}")
+            raise InputError(
+                f"must be from 1 to {most}",
+                field=name,
+                value=str(values[0]) if len(values) == 1 else f"{values[0]}-{values[-1]}",
+            )
     if plot_path is not None:
         from exactmha.figures import check_figure
 
@@ -138,20 +145,20 @@ def _text(model: Model, budgets: list[Budget], certificates: list[str], seed: in
 
     heads = len(model.canonical().heads)
     console = plain_console()
-    console.print(f"Instance     H = {heads} canonical heads, d = {model.dim}; seed {seed}")
+    console.print(f"Instance     H = {counted(heads, 'canonical head')}, d = {model.dim}; seed {seed}")
     console.print(f"Field        {field_text(model.field)}", soft_wrap=True)
     console.print(f"Floor        H(d² + d) = {floor(heads, model.dim)} unknowns")
     console.print()
     columns = ("Learner", "of", "assumption", "formula", "=", "used", "length", "recovered", "certificate")
     rows = table(*columns, right=(4, 5, 6))
     for budget, certificate in zip(budgets, certificates, strict=True):
-        used = "–" if budget.result is None else str(budget.result.queries)
+        used = str(budget.asked if budget.result is None else budget.result.queries)
         expected = "–" if budget.expected is None else str(budget.expected)
         rows.add_row(
             budget.learner.name,
             budget.learner.origin,
             Text(budget.learner.assumption),
-            Text(budget.learner.formula),
+            Text(budget.formula),
             expected,
             used,
             str(budget.max_length),
@@ -160,9 +167,17 @@ def _text(model: Model, budgets: list[Budget], certificates: list[str], seed: in
         )
     console.print(rows)
     reasons = [(b.learner.name, str(b.failure)) for b in budgets if b.failure is not None]
+    reasons += [
+        (b.learner.name, "returned other heads than those of the instance, and did not notice")
+        for b in budgets
+        if b.result and not b.is_exact
+    ]
     reasons += [(b.learner.name, text) for b in budgets if b.result for text in b.result.fallbacks[:2]]
     reasons += [
-        (b.learner.name, f"{b.result.wasted} queries for tokens drawn again")
+        (
+            b.learner.name,
+            f"{b.result.wasted} {'query' if b.result.wasted == 1 else 'queries'} of what was dropped and asked again",
+        )
         for b in budgets
         if b.result and b.result.wasted
     ]
@@ -173,13 +188,13 @@ def _text(model: Model, budgets: list[Budget], certificates: list[str], seed: in
     return text_of(console)
 
 
-def _json(budget: Budget, certificate: str) -> dict[str, Any]:
+def _json(budget: Budget) -> dict[str, Any]:
     result = budget.result
     return {
         "learner": budget.learner.name,
         "origin": budget.learner.origin,
         "assumption": budget.learner.assumption,
-        "formula": budget.learner.formula,
+        "formula": budget.formula,
         "heads": budget.heads,
         "dim": budget.dim,
         "expected": budget.expected,
@@ -189,7 +204,6 @@ def _json(budget: Budget, certificate: str) -> dict[str, Any]:
         "recovered": budget.is_exact,
         "failure": str(budget.failure) if budget.failure else None,
         "fallbacks": list(result.fallbacks) if result else [],
-        "certificate": certificate,
     }
 
 
@@ -204,7 +218,7 @@ def _table(heads: range, dim: range, field_name: str, seed: int, plot_path: str 
         _plot(cells, plot_path)
     budgets = [budget for cell in cells for budget in cell.budgets if budget is not None]
     if as_json:
-        click.echo(json.dumps([_json(b, "–") for b in budgets], indent=1))
+        click.echo(json.dumps([_json(b) for b in budgets], indent=1))
     else:
         click.echo(_table_text(cells, budgets), nl=False)
     return EXIT_HOLDS if _status(budgets) == EXIT_HOLDS and all(b.is_exact for b in budgets) else EXIT_FAILS

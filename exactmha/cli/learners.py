@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 
 import click
 from rich.console import Console
@@ -10,7 +11,7 @@ from rich.text import Text
 
 from exactmha.attention import Model
 from exactmha.budget.catalogue import floor, learner
-from exactmha.budget.conditions import RECORDS
+from exactmha.budget.conditions import RECORDS, Record
 from exactmha.budgets import Budget, measure
 from exactmha.certificates.budget import text_of, verdict
 from exactmha.cli.certificate import write_certificate
@@ -21,7 +22,7 @@ from exactmha.conditions import Grid
 from exactmha.errors import InputError
 from exactmha.instance import head_text
 from exactmha.limits import Limits
-from exactmha.outcome import Claim, Evidence, Outcome, exit_status
+from exactmha.outcome import Claim, Evidence, Outcome, counted, exit_status
 
 _SHOWN = 8
 
@@ -58,7 +59,8 @@ def verify_learner(
 
 def _uniqueness(budget: Budget, said: str) -> Claim:
     queries = budget.result.queries if budget.result else 0
-    statement = f"no other model with at most {budget.heads} canonical heads gives these {queries} answers"
+    heads, answers = counted(budget.heads, "canonical head"), counted(queries, "answer")
+    statement = f"no other model with at most {heads} gives {'this' if queries == 1 else 'these'} {answers}"
     outcome = Outcome.HOLDS if said == "accepted" else Outcome.UNDECIDED
     evidence = f"the certificate is {said} by the independent checker; proofs/budget-uniqueness"
     return Claim("uniqueness", statement, outcome, Evidence.CERTIFIED, evidence)
@@ -87,7 +89,7 @@ def _as_json(budget: Budget, claims: list[Claim]) -> str:
 def _as_text(budget: Budget, claims: list[Claim], seed: int) -> str:
     console, chosen = plain_console(), budget.learner
     console.print(f"Learner      {chosen.name} ({chosen.origin}); it assumes: {chosen.assumption}", soft_wrap=True)
-    console.print(f"Instance     H = {budget.heads} canonical heads, d = {budget.dim}; seed {seed}")
+    console.print(f"Instance     H = {counted(budget.heads, 'canonical head')}, d = {budget.dim}; seed {seed}")
     console.print(f"Field        {field_text(budget.model.field)}", soft_wrap=True)
     console.print(f"Floor        H(d² + d) = {floor(budget.heads, budget.dim)} unknowns")
     console.print()
@@ -96,7 +98,7 @@ def _as_text(budget: Budget, claims: list[Claim], seed: int) -> str:
     console.print(claims_table(claims))
     if budget.result is not None and budget.dim <= 4 and budget.heads <= 6:
         console.print()
-        console.print(f"Recovered    {len(budget.result.heads)} heads")
+        console.print(f"Recovered    {counted(len(budget.result.heads), 'head')}")
         for line in model_lines(Model(budget.model.field, budget.dim, budget.result.heads)):
             console.print(line, soft_wrap=True)
     return printed(console)
@@ -107,10 +109,11 @@ def _print_conditions(budget: Budget, console: Console) -> None:
     if budget.result is None or not records:
         return
     learned = budget.result.learned
-    rows = table("Condition", "statement", "count", "otherwise", right=(2,))
+    rows = table("Condition", "statement", "count", "outcome", "otherwise", right=(2,))
     for record in records:
-        count = record.count(budget.heads, budget.dim)
-        rows.add_row(f"{record.name} {record.title}", Text(record.statement), str(count), record.otherwise)
+        count, name = record.count(budget.heads, budget.dim), f"{record.name} {record.title}"
+        outcome = _outcome(record, count, budget.result.fallbacks)
+        rows.add_row(name, Text(record.statement), str(count), outcome, record.otherwise)
     console.print(rows)
     noted = [*budget.result.fallbacks, *(f"drawn again: {text}" for text in (learned.redraws if learned else ()))]
     for text in noted[:_SHOWN]:
@@ -118,6 +121,16 @@ def _print_conditions(budget: Budget, console: Console) -> None:
     if len(noted) > _SHOWN:
         console.print(f"  … and {len(noted) - _SHOWN} more (--json lists all)")
     console.print()
+
+
+def _outcome(record: Record, count: int, fallbacks: Sequence[str]) -> str:
+    """Say whether a condition held: where it did not, the run noted it and asked something else."""
+    failed = sum(text.startswith(f"{record.name} ") for text in fallbacks)
+    if failed:
+        return f"failed in {counted(failed, 'place')}"
+    if not count:
+        return "–"
+    return "held where asked" if fallbacks else "held"
 
 
 def _print_stages(budget: Budget, console: Console) -> None:

@@ -71,7 +71,7 @@ def test_accepted(field: str, name: str, heads: int, dim: int) -> None:
 def test_every_learner_that_claims_uniqueness_is_accepted() -> None:
     model = random_model(1, 2, "exponential", 1)
     claiming = [learner for learner in CATALOGUE if learner.claims_uniqueness]
-    assert {learner.name for learner in claiming} == {"paper", *LEARNERS}
+    assert {learner.name for learner in claiming} == {"paper", "unbounded", *LEARNERS}
     for learner in claiming:
         assert verdict(text_of(measure(learner, model), 0)) == "accepted"
 
@@ -480,3 +480,56 @@ def test_a_system_that_is_singular_for_a_pair_is_refused() -> None:
         step, data={**step.data, "nodes": [(1, 0), (1, 0)]}, queries=step.queries[:1] * 2, answers=step.answers[:1] * 2
     )
     assert reason(model, with_steps(found, [*found.steps[:i], twice])) == "pair"
+
+
+# --- files that would take for ever ---------------------------------------------------------------------------------
+
+
+def with_many_displacements(times: int) -> budget_checker.BudgetChecker:
+    """A certificate for two heads whose sum query is to settle `times` matchings, all of the same displacement."""
+    model = random_model(2, 3, "exponential", 0)
+    found = learned(model, grouped.learn)
+    i = position(found, "by-one-sum")
+    step = found.steps[i]
+    b, u, first, nodes = (step.data[name] for name in ("b", "us", "first", "nodes"))
+    total = plus(first, *[u[0]] * times)
+    queries = [[(plus(b, u[0]), k), (b, 1)] for k, _ in nodes] * times + sampled(b, total, 1)
+    many = truly(model, "by-one-sum", queries, b=b, us=[u[0]] * times, first=first, nodes=nodes, counts=[1])
+    data = text(model, with_steps(found, [*found.steps[:i], many])).encode()
+    return budget_checker.BudgetChecker(checker.parse_json(data, "c"), data, "c")
+
+
+@pytest.mark.parametrize("times", [18, 40, 64])
+def test_too_many_matchings_are_refused_before_any_is_built(times: int, monkeypatch: pytest.MonkeyPatch) -> None:
+    """2^times options: 2^40 would fill the memory and never end."""
+    checking = with_many_displacements(times)
+    monkeypatch.setattr(budget_checker, "choices", lambda *_, **__: pytest.fail("choices were built"))
+    with pytest.raises(checker.Unreadable, match="matchings"):
+        checking.check()
+
+
+def test_building_candidates_is_paid_for(monkeypatch: pytest.MonkeyPatch) -> None:
+    """2^10 candidates are few, but a file of many such steps must end too."""
+    checking = with_many_displacements(10)
+    with pytest.raises(checker.Rejected, match="not determined"):
+        checking.check()
+    cheap = with_many_displacements(2)
+    with pytest.raises(checker.Rejected, match="not determined"):
+        cheap.check()
+    assert checking.meter.spent - cheap.meter.spent > 2**10 * 2 * 10
+    monkeypatch.setattr(checker, "MOST_WORK", checking.meter.spent - 1)
+    with pytest.raises(checker.Unreadable, match="steps of work"):
+        with_many_displacements(10).check()
+
+
+def test_exchanges_are_counted_before_they_are_built(monkeypatch: pytest.MonkeyPatch) -> None:
+    """18 pairs of one row are 2^18 exchanges."""
+    model = random_model(2, 2, "exponential", 1)
+    found = learned(model, adapted.learn)
+    i = position(found, "exchange")
+    rows = [step for step in found.steps[:i] if step.kind == "pair"]
+    data = text(model, with_steps(found, [*found.steps[:i], *rows * 17, found.steps[i]])).encode()
+    checking = budget_checker.BudgetChecker(checker.parse_json(data, "c"), data, "c")
+    monkeypatch.setattr(checking, "_exchanges", lambda *_: pytest.fail("exchanges were built"))
+    with pytest.raises(checker.Unreadable, match="candidates"):
+        checking.check()

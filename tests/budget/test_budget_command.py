@@ -9,7 +9,7 @@ import pytest
 
 from exactmha.certificates.budget_checker import main as check
 from exactmha.cli.main import run
-from exactmha.instance import save
+from exactmha.instance import from_dict, save
 from exactmha.random_instance import random_model
 
 
@@ -27,7 +27,7 @@ def test_one_instance(capsys: pytest.CaptureFixture[str]) -> None:
     ]:
         assert f" {queries} " in lines[name]
         assert " exact " in lines[name]
-    for name in ("paper", "residues", "isolation", "adapted", "grouped", "short"):
+    for name in ("paper", "unbounded", "residues", "isolation", "adapted", "grouped", "short"):
         assert lines[name].endswith("accepted")
     for name in ("single-head:", "orthogonal:", "low-rank:"):
         assert "not one head" in lines[name]
@@ -36,7 +36,7 @@ def test_one_instance(capsys: pytest.CaptureFixture[str]) -> None:
 def test_json(capsys: pytest.CaptureFixture[str]) -> None:
     assert run(["budget", "--heads", "1", "--dim", "2", "--json", "--field", "rational"]) == 0
     rows = {row["learner"]: row for row in json.loads(capsys.readouterr().out)}
-    assert rows["single-head"]["queries"] == rows["adapted"]["queries"] == 6
+    assert (rows["single-head"]["queries"], rows["adapted"]["queries"]) == (7, 6)
     assert rows["low-rank"]["failure"]
     assert not rows["low-rank"]["recovered"]
     assert all(row["queries"] == row["expected"] or row["fallbacks"] for row in rows.values() if row["recovered"])
@@ -57,10 +57,11 @@ def test_an_instance_file_and_its_certificate(capsys: pytest.CaptureFixture[str]
     path, proof = tmp_path / "i.json", tmp_path / "c.json"
     save(random_model(2, 3, "exponential", 4), path)
     assert run(["budget", str(path)]) == 0
-    for name in ("residues", "isolation", "adapted", "grouped", "short"):
+    for name in ("unbounded", "residues", "isolation", "adapted", "grouped", "short"):
         assert run(["verify", str(path), "--learner", name, "--certificate", str(proof)]) == 0
         assert "FAILS" not in capsys.readouterr().out
-        assert check([str(proof), "--instance", str(path), "--claim", json.dumps({"learner": name, "heads": 2})]) == 0
+        claim = {"heads": 2} if name == "unbounded" else {"learner": name, "heads": 2}
+        assert check([str(proof), "--instance", str(path), "--claim", json.dumps(claim)]) == 0
     assert run(["check", str(proof)]) == 0
 
 
@@ -90,7 +91,7 @@ def test_verify_as_json(capsys: pytest.CaptureFixture[str]) -> None:
         ["verify", "--learner", "nobody"],
         ["verify", "--learner", "adapted", "--heads-bound", "4"],
         ["verify", "--learner", "adapted", "--no-redraw"],
-        ["verify", "--learner", "unbounded", "--certificate", "c.json"],
+        ["verify", "--learner", "orthogonal", "--certificate", "c.json"],
         ["verify", "--learner", "adapted", "--heads", "0"],
     ],
 )
@@ -100,3 +101,57 @@ def test_bad_input(arguments: list[str], capsys: pytest.CaptureFixture[str]) -> 
     assert status in (2, 3)
     assert "Traceback" not in error.err + error.out
     assert (status == 2) == ("error" in error.err.lower())
+
+
+def test_wrong_heads_are_given_a_reason(
+    monkeypatch: pytest.MonkeyPatch, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setattr("exactmha.budget.single_head.agrees", lambda *_: True)
+    heads = [{"W": [["1"]], "v": ["1"]}, {"W": [["-1"]], "v": ["1"]}]
+    model = from_dict({"format": "exactmha/instance/1", "field": "exponential", "dim": 1, "heads": heads})
+    save(model, "opposite.json")
+    assert run(["budget", "opposite.json"]) == 1
+    assert "single-head: returned other heads" in capsys.readouterr().out
+
+
+OPPOSITE = [{"W": [["1", "2"], ["-1", "3"]], "v": ["1", "2"]}, {"W": [["-1", "-2"], ["1", "-3"]], "v": ["1", "2"]}]
+
+
+def test_conditions_say_which_held_and_reasons_name_tokens(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    """v_1 = v_2: D4 fails, so nothing was asked that rests on D5, and later residues tie."""
+    path = tmp_path / "i.json"
+    save(from_dict({"format": "exactmha/instance/1", "field": "exponential", "dim": 2, "heads": OPPOSITE}), path)
+    assert run(["verify", str(path), "--learner", "adapted"]) == 3
+    text = capsys.readouterr().out
+    lines = {line.split()[0]: line for line in text.splitlines() if line.startswith("D")}
+    assert "failed in 1 place" in lines["D4"]
+    assert "held where asked" in lines["D5"]
+    assert "fails in (b_2, u_1)" in text
+    assert run(["verify", "--learner", "adapted", "--heads", "2", "--dim", "3"]) == 0
+    text = capsys.readouterr().out
+    assert text.count(" held ") == 4
+    assert "where asked" not in text
+
+
+def test_failing_rows_show_the_queries_they_spent(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["budget", "--heads", "2", "--dim", "3"]) == 0
+    line = next(x for x in capsys.readouterr().out.splitlines() if x.startswith("single-head "))
+    assert line.split()[-5:] == ["13", "4", "2", "no", "–"]  # f(e_1..e_3), and one of length 2
+
+
+def test_the_table_has_no_certificates(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["budget", "--table", "--heads", "1", "--dim", "1", "--json"]) == 0
+    assert not any("certificate" in row for row in json.loads(capsys.readouterr().out))
+    assert run(["budget", "--heads", "1", "--dim", "1", "--json"]) == 0
+    assert all("certificate" in row for row in json.loads(capsys.readouterr().out))
+
+
+def test_one_head_and_a_wrong_number(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["verify", "--learner", "adapted", "--heads", "1", "--dim", "1"]) == 0
+    text = capsys.readouterr().out
+    assert "1 canonical head gives these 2 answers" in text
+    assert "1 heads" not in text
+    assert "1 canonical heads" not in text
+    assert run(["budget", "--heads", "0"]) == 2
+    assert "(given: 0)" in capsys.readouterr().err

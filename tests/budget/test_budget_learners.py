@@ -6,6 +6,7 @@ sizes from an independent prototype; none of them is taken from the code under t
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable
 from fractions import Fraction
 from functools import partial
@@ -27,14 +28,23 @@ from exactmha.budget import (
     unbounded,
     vector,
 )
-from exactmha.budget.lab import Lab, Learned
+from exactmha.budget.catalogue import CATALOGUE, Learner
+from exactmha.budget.lab import Lab, Learned, product
 from exactmha.budgets import in_orthogonal_subspaces, of_low_rank
-from exactmha.errors import ConditionFailed, ExactMHAError, InconsistentAnswers, InputError, NoInterpolant
+from exactmha.errors import (
+    ConditionFailed,
+    ExactMHAError,
+    InconsistentAnswers,
+    InputError,
+    LimitError,
+    NoInterpolant,
+)
 from exactmha.heads import Head
 from exactmha.instance import from_dict
 from exactmha.oracle import Oracle
 from exactmha.random_instance import random_model
 from exactmha.randomness import Stream
+from exactmha.sequences import TokenSequence
 
 FIELDS = ["exponential", "rational", "radical"]
 
@@ -116,6 +126,42 @@ def test_exactly_the_queries_counted_by_hand(name: str, heads: int, dim: int) ->
     assert not found.fallbacks
     assert found.queries == STAGES[name](heads, dim) == LEARNERS[name].formula(heads, dim)
     assert found.max_length == LEARNERS[name].longest(heads, dim)
+
+
+def value_of(label: str, H: int, d: int) -> int:
+    """Read an expression such as ⌈(d − 1)/14⌉ + 2H²d as a number."""
+    text = label.replace("−", "-").replace("⌈", "-(-").replace("⌉", ")").replace("/", "//").replace("H_0", "(H+1)")
+    text = re.sub(r"(?<=[\dHdr)²])(?=[Hdr(])", "*", text).replace("²", "**2")
+    names = {"H": H, "d": d, "r": (d + 1) // 2}
+    return int(eval(text, {"__builtins__": {}}, names))  # noqa: S307  # our own labels
+
+
+@pytest.mark.parametrize("learner", [x for x in CATALOGUE if x.name != "orthogonal"], ids=lambda x: x.name)
+def test_every_label_is_the_formula_for_its_size(learner: Learner) -> None:
+    """Also where another formula holds: H = 1, d = 1, H > d, and more than 6 or 7 heads."""
+    sizes = [(H, d) for H in range(1, 10) for d in range(1, 18)]
+    for H, d in [(1, d) for d in range(1, 18)] if learner.name in ("single-head", "low-rank") else sizes:
+        assert value_of(learner.formula(H, d), H, d) == learner.count(H, d), (H, d)
+
+
+def test_two_queries_read_off_one_head_of_bounded_rationals() -> None:
+    """What `budget-floor` says that it does not exclude: by the digits of v·x and of the logit, d = 2."""
+    model = model_of([[[3, -2], [0, 5]]], [[4, -7]])
+    oracle = Oracle(Attention(model), model.field, model.dim)
+    lab, N = Lab(oracle, 1), 100
+
+    def digits(number: int, count: int) -> list[int]:
+        found = []
+        for _ in range(count):
+            found.append((number + N // 2) % N - N // 2)
+            number = (number - found[-1]) // N
+        return found
+
+    v = digits(int(lab.scalar_of(lab.ask((1, N)), "f(x)")[0].p), 2)
+    b, u, exact = (1, N), (1, N**2), [(fmpq(x),) for x in v]
+    (exponent,) = isolation.lone_pole(lab, "W", lab.ask(b, (u, 1)), product(exact, b), product(exact, u), fmpq(1))
+    W = digits(exponent // model.field.denominator, 4)
+    assert (v, W, oracle.queries) == ([4, -7], [3, 0, -2, 5], 2)
 
 
 @pytest.mark.parametrize(
@@ -209,7 +255,7 @@ def test_a_wrong_number_of_heads_is_never_a_wrong_result(name: str, told: int) -
 def test_single_head(field: str, dim: int) -> None:
     model = random_model(1, dim, field, 2)
     found = run(model, single_head.learn)
-    assert (found.heads, found.queries, found.max_length) == (model.heads, dim**2 + dim, 2)
+    assert (found.heads, found.queries, found.max_length) == (model.heads, dim + dim**2 + 1, 3)
 
 
 @pytest.mark.parametrize("field", FIELDS)
@@ -218,12 +264,24 @@ def test_single_head_fails_on_two(field: str) -> None:
         run(random_model(2, 3, field, 2), single_head.learn, heads=1)
 
 
+@pytest.mark.parametrize("field", ["exponential", "rational"])
+@pytest.mark.parametrize("learn", [single_head.learn, orthogonal.learn, partial(low_rank.learn, rank=1)])
+@pytest.mark.parametrize("W", [[[1, 2], [-1, 3]], [[1, 0], [0, 2]]])
+def test_opposite_heads_do_not_pass_for_one_head(
+    field: str, learn: Callable[[Lab], tuple[Head, ...]], W: list[list[int]]
+) -> None:
+    """(W, v), (−W, v): r/(1 + r) + r^{-1}/(1 + r^{-1}) = 1, so queries of length 2 see (0, 2v)."""
+    model = model_of([W, [[-x for x in row] for row in W]], [[1, 2], [1, 2]], field=field)
+    with pytest.raises(InconsistentAnswers, match="check query"):
+        run(model, learn, heads=2 if learn is orthogonal.learn else 1)
+
+
 @pytest.mark.parametrize("field", FIELDS)
 @pytest.mark.parametrize(("heads", "dim", "queries"), [(1, 2, 7), (2, 2, 5), (2, 4, 13), (2, 5, 19), (3, 4, 11)])
 def test_orthogonal_subspaces(field: str, heads: int, dim: int, queries: int) -> None:
     model = in_orthogonal_subspaces(heads, dim, field, 1)
     found = run(model, orthogonal.learn)
-    assert (found.heads, found.queries, found.max_length) == (model.canonical().heads, queries, 2)
+    assert (found.heads, found.queries, found.max_length) == (model.canonical().heads, queries, 3)
 
 
 def test_orthogonal_subspaces_that_are_no_coordinate_ones() -> None:
@@ -383,3 +441,65 @@ def test_no_head_is_refused() -> None:
     with pytest.raises(InputError, match="at least one head"):
         run(random_model(1, 1, "exponential", 0), residues.learn, heads=0)
     assert issubclass(InputError, ExactMHAError)
+
+
+# --- weights beyond the limits, and irrational readouts --------------------------------------------------------------
+
+
+@pytest.mark.parametrize("name", ["adapted", "grouped", "short"])
+def test_where_the_frame_has_too_large_weights_rows_are_asked_by_profiles(name: str) -> None:
+    """In Q a weight 2^n has n bits, and the n_h of this model are long."""
+    model = random_model(4, 4, "rational", 2)
+    found = run(model, {**LEARNERS, "short": short}[name].learn)
+    assert found.heads == model.heads
+    assert found.fallbacks == ("D7 (small weights) fails in rows 2 to 4: rows by their profiles",)
+    assert found.wasted > 0
+    assert found.queries == 4 + 4 * 7 + (1 if name == "grouped" else 3) + 3 * 4 * 7
+
+
+class NoProbes:
+    """An oracle to which queries with a probe token, of three different tokens, are too large."""
+
+    def __init__(self, model: Model) -> None:
+        self._inner = Oracle(Attention(model), model.field, model.dim)
+        self.field, self.dim = model.field, model.dim
+
+    def ask(self, sequence: TokenSequence) -> object:
+        if len(sequence.runs) == 3:
+            raise LimitError("too large")
+        return self._inner.ask(sequence)
+
+
+def test_where_probes_have_too_large_weights_entries_are_asked_by_profiles() -> None:
+    model = random_model(2, 5, "exponential", 1)
+    found = Lab(NoProbes(model), 2).run(isolation.learn)  # type: ignore[arg-type]  # its answers are those of an oracle
+    assert found.heads == model.heads
+    assert len(found.fallbacks) == 1 + 4 * 2  # the first row's fifth entry, and from the fourth on in later rows
+    assert all(text.startswith("D7") for text in found.fallbacks)
+    assert found.queries == by_residues(2, 5)
+
+
+@pytest.mark.parametrize(("heads", "dim"), [(2, 3), (2, 4), (2, 5)])
+def test_irrational_readouts_leave_displacements_without_a_frame(heads: int, dim: int) -> None:
+    """v = v⁰ + γ v¹, D = 2 coordinates: no n_h for HD > d, else H(D − 1) displacements are left."""
+    model = random_model(heads, dim, "radical", 1)
+    assert [any(x[p] for head in model.heads for x in head.v) for p in range(model.field.degree)].count(True) == 2
+    found = run(model, adapted.learn)
+    assert found.heads == model.heads
+    if 2 * heads > dim:
+        assert "all later rows" in found.fallbacks[0]
+        assert found.queries == dim + (2 * heads - 1) * dim + (dim - 1) + (dim - 1) * (2 * heads - 1) * dim
+    else:
+        assert f"in {heads} displacements of each later row" in found.fallbacks[0]
+        each = heads + heads * (dim - 2 * heads) + 2 * comb(heads, 2) + 1 + heads * (2 * heads - 1)
+        assert found.queries == dim + (2 * heads - 1) * dim + (dim - 1) + (dim - 1) * each
+
+
+def test_a_place_that_hides_heads_does_not_end_the_search(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The first place shows no head at all; the next one does."""
+    model, true_rank = random_model(2, 2, "exponential", 1), unbounded.head_rank
+    blind = model.field.place(0, 3).prime
+    monkeypatch.setattr(unbounded, "head_rank", lambda mu, place: 0 if place.prime == blind else true_rank(mu, place))
+    found = unbounded.learn(Oracle(Attention(model), model.field, model.dim))
+    assert found.recovery.heads == model.heads
+    assert found.queries == 4 * 2 * 4 - 4 + 3
