@@ -127,6 +127,8 @@ class TransformerChecker:
         same = (odd["field"], odd["dim"], odd["instance"]) == (self.description, self.dim, self.instance)
         if not same or self.odd.heads != self.heads or self.odd.told != self.heads:
             checker.reject("odd", "it is about another field, dimension, instance or number of heads")
+        if self.odd.claim["bound"] is not True:
+            checker.reject("odd", "bound must be true: only an upper bound on the heads of the odd part is told")
 
     # --- the canonical form ------------------------------------------------------------------------
 
@@ -424,12 +426,12 @@ class TransformerChecker:
 # --- instances -----------------------------------------------------------------------------------
 
 
-class One:
-    """One head as `checker.compare_instance` wants it: to ask whether two W are the same matrix."""
+class Heads:
+    """Heads (W, v = (1, …, 1)) as `checker.compare_instance` wants them: to ask whether two W are the same matrix."""
 
-    def __init__(self, owner: TransformerChecker, W: Any) -> None:
-        self.field, self.dim = owner.field, owner.dim
-        self.W, self.v = [W], [[(Fraction(1), *[Fraction(0)] * (owner.field.degree - 1))] * owner.dim]
+    def __init__(self, owner: TransformerChecker, W: list[Any]) -> None:
+        self.field, self.dim, self.W = owner.field, owner.dim, W
+        self.v = [[(Fraction(1), *[Fraction(0)] * (owner.field.degree - 1))] * owner.dim for _ in W]
 
 
 class Instance:
@@ -476,21 +478,30 @@ class Instance:
             checker.reject("instance", "an entry of O, w or a is not rational")
         return value
 
-    def _place(self, head: Any) -> int | None:
-        """Return which head of the form has this W."""
-        document = {
-            "format": "exactmha/instance/1",
-            **self.field_key,
-            "dim": self.dim,
-            "heads": [{"W": head["W"], "v": ["1"] * self.dim}],
-        }
-        for h, W in enumerate(self.owner.W):
-            try:
-                checker.compare_instance(One(self.owner, W), document, "the instance")  # type: ignore[arg-type]
-            except checker.Rejected:
-                continue
-            return h
-        return None
+    def _places(self) -> list[int]:
+        """Return for every head which one of the form has its W; those that none has are numbered after them, by W."""
+        places: list[int] = []
+        others: list[Any] = []
+        for head in self.heads:
+            place = next((h for h, W in enumerate(self.owner.W) if self._agree([W], [(head, "1")])), None)
+            if place is None:
+                known = (i for i, other in enumerate(others) if self._agree([], [(head, "1"), (other, "-1")]))
+                number = next(known, len(others))
+                if number == len(others):
+                    others.append(head)
+                place = self.owner.heads + number
+            places.append(place)
+        return places
+
+    def _agree(self, W: list[Any], heads: list[tuple[Any, str]]) -> bool:
+        """Decide whether heads of the instance, with readouts (x, …, x), merge into heads of the form with x = 1."""
+        listed = [{"W": head["W"], "v": [x] * self.dim} for head, x in heads]
+        document = {"format": "exactmha/instance/1", **self.field_key, "dim": self.dim, "heads": listed}
+        try:
+            checker.compare_instance(Heads(self.owner, W), document, "the instance")  # type: ignore[arg-type]
+        except checker.Rejected:
+            return False
+        return True
 
     def compare(self) -> None:
         """Merge heads with equal W and neurons on one line; the result must be the form."""
@@ -501,13 +512,8 @@ class Instance:
             checker.reject("instance", "the canonical form of the instance is another")
 
     def _canonical(self) -> tuple[Blocks, dict[Blocks, Fraction]]:
-        """Return (Λ, {ν: κ}) over the heads of the form, and then those of the instance whose W is not in it.
-
-        The latter are not merged: each by itself must have no effect.
-        """
-        found = [self._place(head) for head in self.heads]
-        spare = iter(range(self.owner.heads, self.owner.heads + len(found)))
-        places = [next(spare) if place is None else place for place in found]
+        """Return (Λ, {ν: κ}) over the heads of the form, and then the W of the instance that are not in it."""
+        places = self._places()
         size = self.owner.heads + len(places)
         linear = [[Fraction(0)] * self.dim for _ in range(size)]
         lines: dict[Blocks, Fraction] = {}

@@ -89,12 +89,12 @@ def canonical_text(model: Transformer) -> tuple[str, str]:
     from exactmha.transformer.realise import as_transformer, realise
 
     form = model.canonical()
-    least = "the fewest possible" if realise(form).is_least else "perhaps not the fewest possible"
-    made = as_transformer(form, model.field, model.dim)
+    slopes = model.slopes(form)
+    made = as_transformer(form, model.field, model.dim, slopes)
     heads, lines = len(form.W), len(form.lines)
     explanation = (
         f"Canonical form: {heads} of {len(model.W)} heads and {lines} line{'s' * (lines != 1)} from {len(model.a)} "
-        f"neurons; written with {len(made.a)} neurons, {least}."
+        f"neurons; written with {len(made.a)} neurons, {realise(form, slopes).words}."
     )
     return to_text(made), explanation
 
@@ -131,6 +131,8 @@ def report_text(result: TransformerVerification) -> str:
     _ledger(result, console)
     _retries(result, console)
     console.print(claims_table(result.claims))
+    if result.not_claimed:
+        console.print(f"\nNot claimed  uniqueness: {result.not_claimed}", soft_wrap=True)
     if result.recovery is not None:
         console.print()
         for line in form_lines(result.recovery.form, result.model.field):
@@ -188,7 +190,7 @@ def _ledger(result: TransformerVerification, console: Console) -> None:
 
 
 def _retries(result: TransformerVerification, console: Console) -> None:
-    retries = result.recovery.retries if result.recovery else ()
+    retries = result.retries
     if not retries:
         return
     console.print(f"Drawn again  {len(retries)} times, {sum(retry.queries for retry in retries)} queries spent apart")
@@ -255,9 +257,10 @@ def report_json(result: TransformerVerification) -> str:
         ],
         "retries": [
             {"what": r.what, "conditions": list(r.conditions), "witness": r.witness, "queries": r.queries}
-            for r in (recovery.retries if recovery else ())
+            for r in result.retries
         ],
         "claims": [claim_json(claim) for claim in result.claims],
+        "uniqueness_not_claimed": result.not_claimed,
         "recovered": _form_json(recovery.form, model.field) if recovery else None,
         "realisation": json.loads(to_text(as_transformer(recovery.form, model.field, model.dim))) if recovery else None,
     }

@@ -165,7 +165,7 @@ def _verify_transformer(
 ) -> int:
     """Verify a Transformer: the same claims, and those of its network."""
     from exactmha.certificates.write import CertificateRecorder
-    from exactmha.transformer.certificate import certificate_text
+    from exactmha.transformer.certificate import certificate_text, why_none
     from exactmha.transformer.verification import verify_transformer
 
     recorder = CertificateRecorder() if certificate is not None else None
@@ -175,7 +175,7 @@ def _verify_transformer(
     if certificate and text is not None:
         write_certificate(text, certificate)
     elif certificate:
-        click.echo("no certificate was written: F1 or F3 is not known to hold", err=True)
+        click.echo(f"no certificate was written: {why_none(result)}", err=True)
     click.echo(report_json(result) if as_json else report_text(result), nl=False)
     return exit_status(claim.outcome for claim in result.claims)
 

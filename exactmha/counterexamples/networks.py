@@ -140,8 +140,8 @@ def _differ(models: Sequence[Transformer], limits: Limits, setting: Setting) -> 
     raise Degenerate("no query was found on which the models differ")
 
 
-def _learner_says(model: Transformer, expected: str, limits: Limits) -> Claim:
-    """The learner, told the true H and L, names the condition."""
+def _learner_says(model: Transformer, expected: str, limits: Limits, about: str = "") -> Claim:
+    """The learner, told the true H and L, names the condition; `about` says in which of two models."""
     form = model.canonical()
     oracle = Oracle(TransformerAnswer(model, limits), model.field, model.dim)
     try:
@@ -151,7 +151,7 @@ def _learner_says(model: Transformer, expected: str, limits: Limits) -> Claim:
     else:
         said = "F1 fails, recovered in a cell" if recovery.hidden and recovery.form == form else "recovered"
     outcome = Outcome.of(expected in said)
-    return Claim("learner", f"the learner notices: {expected}", outcome, Evidence.COMPUTED, said)
+    return Claim("learner", f"the learner notices{about}: {expected}", outcome, Evidence.COMPUTED, said)
 
 
 # --- constructions ---------------------------------------------------------------------------------
@@ -301,8 +301,8 @@ def hidden_head(setting: Setting, limits: Limits) -> NetworkExample:
         (
             _odd_parts_agree(models, limits, setting),
             _differ(models, limits, setting),
-            _learner_says(models[0], "F1 fails, recovered in a cell", limits),
-            _learner_says(models[1], "F1 fails, recovered in a cell", limits),
+            _learner_says(models[0], "F1 fails, recovered in a cell", limits, " in model 1"),
+            _learner_says(models[1], "F1 fails, recovered in a cell", limits, " in model 2"),
         ),
     )
 

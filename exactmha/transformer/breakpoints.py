@@ -92,16 +92,21 @@ class Bends:
     slopes: tuple[Slopes, ...]
     cones: tuple[Cone, ...]
     """the disjoint cones in which the bends were proved"""
+    cuts: int = 0
+    """how many cones were cut in two to find them"""
 
 
 def find_bends(plane: HalfPlane, most: int, *, is_bound: bool) -> Bends:
     """Return all bends of T on the half plane, exactly, given the number `most` of lines, or a bound on it.
 
-    Asks 5 + 2·(cones cut) queries of length 1. Raises
+    Asks 5 + 2·(cones cut) queries of length 1. With a bound there may be fewer bends, or none. Raises
     `ConditionFailed` (F2 or F3) when fewer bends than lines are found, `InconsistentAnswers` when more are proved.
     """
     cones = _isolated(plane, most, is_bound=is_bound)
+    cuts = len(cones) - 2  # each cut makes one cone more
     bent = [i for i, cone in enumerate(cones) if cone.is_bent]
+    if not bent:  # only where `most` is a bound
+        return Bends((), (), (), cuts)
     gaps = zip([-1, *bent], [*bent, len(cones)], strict=True)
     slopes = [plane.slopes(cones[i + 1].left, cones[j - 1].right) for i, j in gaps]
     rays = []
@@ -110,10 +115,10 @@ def find_bends(plane: HalfPlane, most: int, *, is_bound: bool) -> Bends:
         if ray is None or not is_between(cones[i].left, ray, cones[i].right):
             witness = f"T bends more than once between {cones[i].left} and {cones[i].right}"
             if is_bound and len(bent) < most:
-                raise _few_bends(plane, f"{witness}, too close together to be told apart")
+                raise _few_bends(plane, f"{witness}, too close to tell apart")
             raise InconsistentAnswers(f"{witness}: there are more than {most} lines")
         rays.append(ray)
-    return Bends(tuple(rays), tuple(slopes), tuple(cones[i] for i in bent))
+    return Bends(tuple(rays), tuple(slopes), tuple(cones[i] for i in bent), cuts)
 
 
 def _isolated(plane: HalfPlane, most: int, *, is_bound: bool) -> list[Cone]:
@@ -136,7 +141,11 @@ def _isolated(plane: HalfPlane, most: int, *, is_bound: bool) -> list[Cone]:
             part for cone, now in zip(cones, split, strict=True) for part in (_split(plane, cone) if now else [cone])
         ]
     found = sum(cone.is_bent for cone in cones)
-    raise _few_bends(plane, f"T shows {found} bends for {most} lines, after {MOST_ROUNDS} rounds of halving")
+    raise _few_bends(
+        plane,
+        f"T shows {found} bends for {most} lines, after {MOST_ROUNDS} rounds of halving: lines are invisible or "
+        "parallel there, or bends too close to tell apart",
+    )
 
 
 def _few_bends(plane: HalfPlane, witness: str) -> ConditionFailed:

@@ -20,12 +20,12 @@ FORMAT = "exactmha/transformer/1"
 
 
 def certificate_text(result: TransformerVerification, recorder: CertificateRecorder, instance: bytes) -> str | None:
-    """Return the certificate of a finished run, or None where F1 fails or heads or lines may be missing.
+    """Return the certificate of a finished run, or None where `why_none` names a condition.
 
     `recorder` has followed the learner on the odd part; `instance` is the instance file, byte for byte.
     """
     recovery = result.recovery
-    if recovery is None or not recovery.is_complete or len(recovery.odd.heads) != recovery.heads_told:
+    if recovery is None or why_none(result):
         return None
     form, rays = recovery.form, recovery.bends.rays if recovery.bends else ()
     document = {
@@ -58,6 +58,27 @@ def certificate_text(result: TransformerVerification, recorder: CertificateRecor
         "cells": [_cell(cell) for cell in recovery.cells],
     }
     return canonical_json(document).decode()
+
+
+def why_none(result: TransformerVerification) -> str:
+    """Name the condition that failed, or that is not known to hold, where there is no certificate; else "".
+
+    A certificate proves part (b) of the theorem of `proofs/transformer-algorithm`, which needs F1, and as many lines as
+    there are at most (F3).
+    """
+    recovery = result.recovery
+    if recovery is None:
+        return str(result.failure)
+    hidden = recovery.form.invisible_in_odd_part
+    if hidden:
+        return f"F1 fails: Λ = 0 for head {', '.join(str(h + 1) for h in hidden)}"
+    if len(recovery.odd.heads) != recovery.heads_told:
+        found = f"{len(recovery.odd.heads)} heads were found where H ≤ {recovery.heads_told}"
+        return f"F1 is not known to hold for all heads: {found}"
+    if not recovery.is_complete:
+        found = f"{len(recovery.form.lines)} lines were found where L ≤ {recovery.lines_told}"
+        return f"F2 and F3 are not known to hold: {found}"
+    return ""
 
 
 def _lines_on(recovery: TransformerRecovery) -> list[int]:

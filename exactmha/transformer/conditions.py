@@ -8,12 +8,15 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class FormCondition:
-    """One kind of condition: its statement, and how many instances there are for H heads, d, and L lines."""
+    """One kind of condition: its statement, and how many instances there are.
+
+    `count` takes H heads, d, L lines, and the number of runs of the learner inside cells, with 2d² − 1 profiles each.
+    """
 
     name: str
     title: str
     statement: str
-    count: Callable[[int, int, int], int]
+    count: Callable[[int, int, int, int], int]
 
 
 FORM_CONDITIONS = (
@@ -21,25 +24,25 @@ FORM_CONDITIONS = (
         "F1",
         "heads in the odd part",
         "Λ_h ≠ 0 for every h; where it fails, head h is looked for inside the cells",
-        lambda heads, _dim, _lines: heads,
+        lambda heads, _dim, _lines, _runs: heads,
     ),
     FormCondition(
         "F2",
         "visible neurons",
         "n_l ≠ 0, and n_l, n_m not parallel for l < m",
-        lambda _heads, _dim, lines: lines + lines * (lines - 1) // 2,
+        lambda _heads, _dim, lines, _runs: lines + lines * (lines - 1) // 2,
     ),
     FormCondition(
         "F3",
         "all lines found",
         "as many bends are proved as there are lines at most",
-        lambda _heads, _dim, _lines: 1,
+        lambda _heads, _dim, _lines, _runs: 1,
     ),
     FormCondition(
         "F4",
         "cells",
         "⟨ν_l, A⟩ keeps its sign from b to every displaced query",
-        lambda _heads, dim, lines: lines * dim * lines,
+        lambda _heads, dim, lines, runs: lines * (lines * dim + runs * (2 * dim**2 - 1)),
     ),
 )
 

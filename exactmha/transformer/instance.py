@@ -79,6 +79,16 @@ def from_dict(data: Any, limits: Limits = DEFAULT_LIMITS) -> Transformer:
         content = _TransformerFile.model_validate(data)
     except ValidationError as error:
         raise plain.translated(error) from None
+    width = _width(content)
+    for name, field, most, given in (
+        ("dim", "dim", limits.dim, content.dim),
+        ("heads", "heads", limits.heads, len(content.heads)),
+        ("neurons", "ffn", limits.neurons, len(content.ffn.a)),
+        ("width", "ffn", limits.width, width),
+    ):
+        if given > most:  # before anything of this size is built
+            words = f"more than {most}" if name == "dim" else f"more than {most} {name}"
+            raise LimitError(words, field=field, value=given, hint=f"see --limit {name}")
     attention = plain.from_dict(  # reads W and finds the field; its v are not used
         {
             "format": content.format,
@@ -88,13 +98,6 @@ def from_dict(data: Any, limits: Limits = DEFAULT_LIMITS) -> Transformer:
         },
         limits,
     )
-    width = _width(content)
-    for name, most, given in (
-        ("neurons", limits.neurons, len(content.ffn.a)),
-        ("width", limits.width, width),
-    ):
-        if given > most:
-            raise LimitError(f"more than {most} {name}", field="ffn", value=given, hint=f"see --limit {name}")
     return Transformer(
         attention.field,
         content.dim,

@@ -110,6 +110,19 @@ class TransformerRecovery:
         return heads and len(self.form.lines) == self.lines_told
 
 
+@dataclass
+class Trace:
+    """What the finished stages of a run have found, kept when a later one fails."""
+
+    odd: Recovery | None = None
+    """the run on T(X) − T(−X)"""
+    bends: Bends | None = None
+    """of the half plane that was kept"""
+    ledger: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
+    """queries used, by stage"""
+    retries: list[Retry] = field(default_factory=list)
+
+
 class _Counting:
     """Passes queries on, and counts them for the ledger."""
 
@@ -141,13 +154,15 @@ def learn_transformer(
     first_place: int = 0,
     recorder: Recorder | None = None,
     progress: Callable[[int], None] | None = None,
+    trace: Trace | None = None,
 ) -> TransformerRecovery:
     """Recover T = ⟨Λ, A⟩ + Σ_l κ_l |⟨ν_l, A⟩| of an exact Transformer oracle, exactly.
 
     Asks 2(4Hd² − 2H + 1) queries for the odd part, length at most 2H + 1; queries of length 1 for the bends, as many
     as it takes; L·(H + 1)·d queries of length at most H + 2 for the gradients; and, where the odd part does not show
     all heads, 4Hd² − 2H + 1 in each cell used to find them. `heads` and `lines` are H and L, the sizes of the canonical
-    form, or only bounds on them: then the result is conditional unless the bound is reached.
+    form, or only bounds on them: then the result is conditional unless the bound is reached. `trace` is filled stage by
+    stage, and shows what was finished when an error ends the run.
 
     Raises `ConditionFailed` (C1–C4, F1–F4) when a condition fails and drawing again does not help,
     `InconsistentAnswers` when the answers are proved not to come from such a Transformer, `Undecided` and
@@ -156,21 +171,27 @@ def learn_transformer(
     for name, value in (("heads", heads), ("lines", lines)):
         if value < 0:
             raise InputError("must not be negative", field=name, value=value)
-    asked = _Counting(oracle, progress)
-    run = _Run(asked, heads, heads_is_bound, lines, lines_is_bound, seed, Lifter(oracle.field, first_place))
+    asked, trace = _Counting(oracle, progress), Trace() if trace is None else trace
+    run = _Run(asked, heads, heads_is_bound, lines, lines_is_bound, seed, Lifter(oracle.field, first_place), trace)
     # 1. the odd part T(X) − T(−X) = Σ_h 2Λ_h·A_h(X) is a plain attention: every head with Λ_h ≠ 0
-    odd = learn(
-        OddOracle(asked),
-        heads_bound=heads,
-        seed=seed,
-        failure_bound=failure_bound,
-        grid=grid,
-        first_place=first_place,
-        recorder=recorder,
-    )
-    run.ledger["symmetry"] = 2 * odd.queries
+    try:
+        odd = learn(
+            OddOracle(asked),
+            heads_bound=heads,
+            seed=seed,
+            failure_bound=failure_bound,
+            grid=grid,
+            first_place=first_place,
+            recorder=recorder,
+        )
+    except NoInterpolant as error:
+        cause = f"there are more heads, or, of the numbers to be found, {run.lifter.too_large()}"
+        raise NoInterpolant(f"T(X) − T(−X): {error}; {cause}") from None
+    trace.odd = odd
+    trace.ledger["symmetry"] = 2 * odd.queries
     # 2. the bends of T on a half plane of single tokens, exactly: one for each line
     plane, bends = run.find_bends()
+    trace.bends = bends
     # 3. heads that the odd part does not show, and 4. the gradients in the cells between the bends
     hidden, cells, form = run.gradients(odd, plane, bends)
     return TransformerRecovery(
@@ -186,9 +207,9 @@ def learn_transformer(
         samples=tuple((d, plane.value(d)) for d in plane.samples) if plane else (),
         bends=bends,
         cells=tuple(cells),
-        ledger=dict(run.ledger),
+        ledger=dict(trace.ledger),
         max_length=asked.longest,
-        retries=tuple(run.retries),
+        retries=tuple(trace.retries),
         memberships=run.memberships,
         images_per_answer=max(odd.images_per_answer, run.lifter.most_images),
     )
@@ -205,8 +226,7 @@ class _Run:
     lines_is_bound: bool
     seed: int
     lifter: Lifter
-    retries: list[Retry] = field(default_factory=list)
-    ledger: dict[str, int] = field(default_factory=lambda: dict.fromkeys(STAGES, 0))
+    trace: Trace
     memberships: int = 0
 
     def __post_init__(self) -> None:
@@ -227,7 +247,7 @@ class _Run:
                 last = failure
                 self._retry("half plane", failure, before)
                 continue
-            self.ledger["breakpoints"] = self.oracle.count - before
+            self.trace.ledger["breakpoints"] = self.oracle.count - before
             return plane, bends
         raise last
 
@@ -247,6 +267,8 @@ class _Run:
             return find_bends(plane, self.lines, is_bound=self.lines_is_bound)
         # d = 1: all n are parallel, and the only bend is the token 0
         up, down = plane.value((1, 0)), plane.value((-1, 0))
+        if up + down == 0 and self.lines_is_bound:
+            return Bends((), (), ())
         if up + down == 0 or (self.lines > 1 and not self.lines_is_bound):
             witness = f"for d = 1 all bends are at the token 0, T(1) + T(−1) = {up + down}, and L = {self.lines}"
             raise ConditionFailed(("F2", "F3"), profile="the single tokens 1 and −1", witness=witness)
@@ -261,7 +283,7 @@ class _Run:
         known = {head.W: tuple(scalar[0] / 2 for scalar in head.v) for head in odd.heads}
         if any(any(scalar[1:]) for head in odd.heads for scalar in head.v):
             raise Undecided("Λ is not rational; only Transformers with rational O, w and a are learned")
-        if plane is None or bends is None:
+        if plane is None or bends is None or not bends.rays:
             if len(known) < self.heads and not self.heads_is_bound:
                 raise self._unseen_heads(len(known))
             return [], [], canonical_form(list(known), list(known.values()), [])
@@ -295,8 +317,8 @@ class _Run:
         ]
         form = canonical_form(W, linear, pieces)
         self._recheck(form, W, cells, hidden)
-        self.ledger["hidden heads"] = used
-        self.ledger["gradients"] = self.oracle.count - start - used - wasted
+        self.trace.ledger["hidden heads"] = used
+        self.trace.ledger["gradients"] = self.oracle.count - start - used - wasted
         return hidden, cells, form
 
     def _hidden(self, known: set[Weights], plane: HalfPlane, bends: Bends, scale: int) -> list[Recovery]:
@@ -349,7 +371,7 @@ class _Run:
         self.memberships = len(asked) * len(form.lines)
 
     def _retry(self, what: str, failure: ConditionFailed, before: int) -> None:
-        self.retries.append(Retry(what, failure.conditions, str(failure), self.oracle.count - before))
+        self.trace.retries.append(Retry(what, failure.conditions, str(failure), self.oracle.count - before))
 
 
 _ROOM = 1 << 4

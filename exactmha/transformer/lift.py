@@ -44,7 +44,7 @@ class Lifter:
 
     def solve(self, guess: Callable[[Place], Guess | None], is_proved: Callable[[Guess], bool], what: str) -> Guess:
         """Return the first guess that is proved; `guess` returns None where a place shows nothing."""
-        images = 0
+        images, is_shown = 0, False
         for level in range(self._level, len(PRECISIONS)):
             for index in range(self._first_place, self._first_place + PLACES):
                 images += 1
@@ -54,12 +54,19 @@ class Lifter:
                     found = guess(self.field.place(index, PRECISIONS[level]))
                 except (BadPlace, ZeroDivisionError):  # a denominator, or a pivot, is no unit here
                     continue
+                is_shown = found is not None
                 if found is None:
                     break
                 if is_proved(found):
                     self._level = level
                     return found
-        raise NoInterpolant(f"no rational numbers were found for {what}")
+        cause = "none of those guessed is right" if is_shown else self.too_large()
+        raise NoInterpolant(f"no rational numbers were found for {what}: {cause}")
+
+    def too_large(self) -> str:
+        """Say for which numbers the largest precision is not enough."""
+        bits = int(self.field.place(self._first_place, PRECISIONS[-1]).modulus).bit_length()
+        return f"they are not rational, or too large to be lifted (numerator and denominator over about {bits} bits)"
 
 
 def _rational_at(place: Place, values: Sequence[Value]) -> list[fmpq] | None:

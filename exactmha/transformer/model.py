@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from flint import fmpq
@@ -44,3 +44,27 @@ class Transformer:
             for h in range(len(self.W))
         )
         return canonical_form(self.W, linear, neurons)
+
+    def slopes(self, form: CanonicalForm) -> tuple[fmpq, ...]:
+        """Return Σ a c/2 over the neurons a·ReLU(c⟨ν, A⟩) on each line of the canonical form.
+
+        Built from these, the lines need no more neurons than this Transformer has.
+        """
+        found = {line.nu: fmpq(0) for line in form.lines}
+        zero = (fmpq(0),) * self.dim
+        for j, a in enumerate(self.a):
+            readouts, half = self.readouts(j), a / 2
+            alone = canonical_form(self.W, [tuple(half * x for x in block) for block in readouts], [(half, readouts)])
+            for line in alone.lines:  # one, or none where the neuron does nothing
+                nu = dict(zip(alone.W, line.nu, strict=True))
+                key = tuple(nu.get(W, zero) for W in form.W)
+                if set(alone.W) <= set(form.W) and key in found:
+                    entry, slope = next((x, y) for x, y in _entries(line.nu, alone.linear) if x != 0)
+                    found[key] += slope / entry
+        return tuple(found.values())
+
+
+def _entries(left: Blocks, right: Blocks) -> Iterator[tuple[fmpq, fmpq]]:
+    """Yield the entries of two block vectors side by side."""
+    for one, other in zip(left, right, strict=True):
+        yield from zip(one, other, strict=True)

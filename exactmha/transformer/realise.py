@@ -12,7 +12,7 @@ from exactmha.fields.model_field import ExactField
 from exactmha.transformer.form import Blocks, CanonicalForm
 from exactmha.transformer.model import Transformer
 
-_MOST_SIGNS = 12
+MOST_SIGNS = 12
 """Lines for which all 2^L choices of signs are tried where the ν are linearly dependent."""
 
 Neuron = tuple[fmpq, Blocks]
@@ -21,30 +21,61 @@ Neuron = tuple[fmpq, Blocks]
 
 @dataclass(frozen=True, slots=True)
 class Realisation:
-    """Neurons whose sum is the canonical form, and whether their number is proved to be the least possible."""
+    """Neurons whose sum is the canonical form, and what is proved about their number."""
 
     neurons: tuple[Neuron, ...]
+    is_least_for_form: bool
+    """no fewer neurons have this canonical form"""
     is_least: bool
+    """no fewer neurons are the same function: as above, and every line has n ≠ 0, so that the function has no other
+    form with so few lines"""
+
+    @property
+    def words(self) -> str:
+        """Say it in words."""
+        if self.is_least:
+            return "the fewest possible"
+        if self.is_least_for_form:
+            return "the fewest for this form; lines with n = 0 may cancel, and then fewer do"
+        return "perhaps not the fewest possible"
 
 
-def realise(form: CanonicalForm) -> Realisation:
-    """Return L, L + 1 or L + 2 neurons, L the number of lines, whichever is the least that can do it.
+def realise(form: CanonicalForm, slopes: Sequence[fmpq] | None = None) -> Realisation:
+    """Return L, L + 1 or L + 2 neurons, L the number of lines, whichever is the least that this form needs.
 
     One neuron on each line gives Λ = Σ ±κ_l ν_l; a second one on line m adds any multiple of ν_m; two on a new line add
-    any vector; nothing else is possible (`proofs/transformer-canonical`). `is_least` is False only where the ν are
-    dependent and more than 12, so that not all signs were tried.
+    any vector; nothing else is possible (`proofs/transformer-canonical`). Where the ν are dependent and more than 12,
+    not all signs are tried, and L + 2 may be more than are needed. `slopes`, one number s_l for each line, are another
+    start for this case: κ_l|⟨ν_l, A⟩| + s_l⟨ν_l, A⟩ takes one neuron if s_l = ±κ_l, and two otherwise.
     """
+    neurons, is_searched = _fewest(form)
+    if slopes is not None and not is_searched:
+        neurons = min(neurons, _from_slopes(form, slopes), key=len)
+    is_least_for_form = is_searched or len(neurons) == len(form.lines)
+    return Realisation(neurons, is_least_for_form, is_least_for_form and all(any(x.token_normal) for x in form.lines))
+
+
+def _fewest(form: CanonicalForm) -> tuple[tuple[Neuron, ...], bool]:
+    """Return neurons, and whether all possibilities were searched for the fewest."""
     target = fmpq_mat(1, _size(form), _flat(form.linear)) if form.W else fmpq_mat(0, 0)
     if not form.lines:
-        return Realisation(_pair(form.linear) if any(map(any, form.linear)) else (), True)
+        return _pair_for(form.linear), True
     kappas = [line.kappa for line in form.lines]
     rows = fmpq_mat([_flat(line.nu) for line in form.lines])
     if rows.rank() == len(kappas):
-        return Realisation(_from_coordinates(form, _coordinates(rows, target)), True)
-    if len(kappas) > _MOST_SIGNS:
-        signs = (1,) * len(kappas)
-        return Realisation((*_singles(form, signs), *_pair(_rest(form, signs))), False)
-    return Realisation(_by_signs(form), True)
+        return _from_coordinates(form, _coordinates(rows, target)), True
+    if len(kappas) > MOST_SIGNS:
+        return _from_slopes(form, kappas), False
+    return _by_signs(form), True
+
+
+def _from_slopes(form: CanonicalForm, slopes: Sequence[fmpq]) -> tuple[Neuron, ...]:
+    """κ|g| + s g = (κ + s)·ReLU(g) + (κ − s)·ReLU(−g) on every line, and two neurons more for what is left of Λ."""
+    neurons: list[Neuron] = []
+    for line, slope in zip(form.lines, slopes, strict=True):
+        both = (line.kappa + slope, line.nu), (line.kappa - slope, _scaled(line.nu, -1))
+        neurons += [(a, nu) for a, nu in both if a != 0]
+    return (*neurons, *_pair_for(_without(form, slopes)))
 
 
 def _coordinates(rows: fmpq_mat, target: fmpq_mat) -> list[fmpq] | None:
@@ -59,8 +90,7 @@ def _from_coordinates(form: CanonicalForm, x: list[fmpq] | None) -> tuple[Neuron
     kappas = [line.kappa for line in form.lines]
     off = [] if x is None else [i for i, (xi, k) in enumerate(zip(x, kappas, strict=True)) if abs(xi) != abs(k)]
     if x is None or len(off) > 1:
-        signs = (1,) * len(kappas)
-        return (*_singles(form, signs), *_pair(_rest(form, signs)))
+        return _from_slopes(form, kappas)
     signs = tuple(1 if xi == k else -1 for xi, k in zip(x, kappas, strict=True))
     if not off:
         return _singles(form, signs)
@@ -76,8 +106,7 @@ def _by_signs(form: CanonicalForm) -> tuple[Neuron, ...]:
             return _singles(form, signs)
         if best is None:
             best = _double_for(form, signs, rest)
-    signs = (1,) * len(form.lines)
-    return best or (*_singles(form, signs), *_pair(_rest(form, signs)))
+    return best or _from_slopes(form, [line.kappa for line in form.lines])
 
 
 def _double_for(form: CanonicalForm, signs: Sequence[int], rest: Blocks) -> tuple[Neuron, ...] | None:
@@ -94,9 +123,14 @@ def _double_for(form: CanonicalForm, signs: Sequence[int], rest: Blocks) -> tupl
 
 def _rest(form: CanonicalForm, signs: Sequence[int]) -> Blocks:
     """Return Λ − Σ signs_l κ_l ν_l."""
+    return _without(form, [s * line.kappa for s, line in zip(signs, form.lines, strict=True)])
+
+
+def _without(form: CanonicalForm, slopes: Sequence[fmpq]) -> Blocks:
+    """Return Λ − Σ slopes_l ν_l."""
     return tuple(
         tuple(
-            x - sum((s * line.kappa * line.nu[h][i] for s, line in zip(signs, form.lines, strict=True)), fmpq(0))
+            x - sum((s * line.nu[h][i] for s, line in zip(slopes, form.lines, strict=True)), fmpq(0))
             for i, x in enumerate(block)
         )
         for h, block in enumerate(form.linear)
@@ -115,9 +149,9 @@ def _with_double(form: CanonicalForm, signs: Sequence[int], m: int, slope: fmpq)
     return (*singles[:m], *singles[m + 1 :], (kappa + slope, nu), (kappa - slope, _scaled(nu, -1)))
 
 
-def _pair(vector: Blocks) -> tuple[Neuron, ...]:
-    """ReLU(z) − ReLU(−z) = z."""
-    return (fmpq(1), vector), (fmpq(-1), _scaled(vector, -1))
+def _pair_for(vector: Blocks) -> tuple[Neuron, ...]:
+    """ReLU(z) − ReLU(−z) = z; nothing for z = 0."""
+    return ((fmpq(1), vector), (fmpq(-1), _scaled(vector, -1))) if any(map(any, vector)) else ()
 
 
 def _scaled(blocks: Blocks, factor: int) -> Blocks:
@@ -132,9 +166,11 @@ def _size(form: CanonicalForm) -> int:
     return sum(len(block) for block in form.linear)
 
 
-def as_transformer(form: CanonicalForm, field: ExactField, dim: int) -> Transformer:
-    """Return the Transformer with p = m: w is the identity and row j of O_h is μ_{j,h}."""
-    neurons = realise(form).neurons
+def as_transformer(
+    form: CanonicalForm, field: ExactField, dim: int, slopes: Sequence[fmpq] | None = None
+) -> Transformer:
+    """Return the Transformer with p = m: w is the identity and row j of O_h is μ_{j,h}; `slopes` as in `realise`."""
+    neurons = realise(form, slopes).neurons
     count = range(len(neurons))
     return Transformer(
         field,

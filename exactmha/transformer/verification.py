@@ -16,9 +16,10 @@ from exactmha.recover.design import DEFAULT_FAILURE_BOUND, expected_length
 from exactmha.recover.learn import Recorder
 from exactmha.sequences import Token
 from exactmha.transformer.conditions import FORM_CONDITIONS, gradient_queries, symmetry_queries
+from exactmha.transformer.equivalence import equivalent
 from exactmha.transformer.evaluate import TransformerAnswer
 from exactmha.transformer.form import CanonicalForm, inner
-from exactmha.transformer.learn import STAGES, TransformerRecovery, learn_transformer
+from exactmha.transformer.learn import Retry, Trace, TransformerRecovery, learn_transformer
 from exactmha.transformer.model import Transformer
 from exactmha.transformer.realise import as_transformer, realise
 
@@ -66,7 +67,11 @@ class TransformerVerification:
     oracle_max_length: int
     conditions: tuple[Row, ...]
     ledger: tuple[Spent, ...]
+    """the finished stages, also of a run that failed"""
+    retries: tuple[Retry, ...]
     claims: tuple[Claim, ...]
+    not_claimed: str
+    """why uniqueness is no claim; empty where it is one"""
 
     @property
     def outcome(self) -> Outcome:
@@ -105,7 +110,7 @@ def verify_transformer(
         len(truth.W) if heads_bound is None else heads_bound,
         len(truth.lines) if lines_bound is None else lines_bound,
     )
-    recovery, failure = None, None
+    recovery, failure, trace = None, None, Trace()
     try:
         recovery = learn_transformer(
             oracle,
@@ -118,12 +123,14 @@ def verify_transformer(
             grid=grid,
             recorder=recorder,
             progress=progress,
+            trace=trace,
         )
     except InputError:
         raise
     except ExactMHAError as error:
         failure = error
-    run = _Run(model, truth, told, heads_bound is not None, lines_bound is not None, seed, oracle, recovery, failure)
+    is_bound = heads_bound is not None, lines_bound is not None
+    run = _Run(model, truth, told, *is_bound, seed, oracle, trace, recovery, failure)
     return run.report(answer, limits)
 
 
@@ -138,6 +145,7 @@ class _Run:
     lines_is_bound: bool
     seed: int
     oracle: Oracle
+    trace: Trace
     recovery: TransformerRecovery | None
     failure: ExactMHAError | None
 
@@ -168,43 +176,65 @@ class _Run:
             self.oracle.max_length,
             conditions,
             ledger,
+            tuple(self.trace.retries),
             claims,
+            self._not_claimed(),
         )
 
     # --- conditions ------------------------------------------------------------------------------
 
     def _conditions(self) -> tuple[Row, ...]:
-        return (*self._odd_rows(), *self._form_rows())
+        return (*self._odd_rows(), *self._hidden_rows(), *self._form_rows())
 
     def _odd_rows(self) -> list[Row]:
-        """C1–C4, for the odd part."""
-        rows = []
+        """C1–C4, for the odd part; they stay known when a later stage fails."""
+        odd, rows = self.trace.odd, []
+        blamed = self._blamed() if odd is None else set()
         for condition in CONDITIONS:
-            heads = self.told[0] if self.recovery is None else self.recovery.odd.head_count
-            count = condition.count(heads, self.model.dim)
-            checked = 0 if self.recovery is None else self.recovery.odd.checked[condition.name]
-            outcome = Outcome.HOLDS if self.recovery and checked == count else Outcome.UNDECIDED
-            if condition.name in self._blamed():
+            count = condition.count(self.told[0] if odd is None else odd.head_count, self.model.dim)
+            checked = 0 if odd is None else odd.checked[condition.name]
+            outcome = Outcome.HOLDS if odd is not None and checked == count else Outcome.UNDECIDED
+            if blamed == {condition.name}:  # of several, it is not known which one
                 outcome = Outcome.FAILS
             rows.append(Row(condition.name, condition.title, condition.statement, count, checked, outcome))
+        return rows
+
+    def _hidden_rows(self) -> list[Row]:
+        """C1–C4 of the learner's runs inside cells, all runs together."""
+        runs, rows = self.recovery.hidden if self.recovery else (), []
+        for condition in CONDITIONS if runs else ():
+            count = sum(condition.count(run.head_count, self.model.dim) for run in runs)
+            checked = sum(run.checked[condition.name] for run in runs)
+            outcome = Outcome.HOLDS if checked == count else Outcome.UNDECIDED
+            rows.append(
+                Row(f"{condition.name} in a cell", condition.title, condition.statement, count, checked, outcome)
+            )
         return rows
 
     def _form_rows(self) -> list[Row]:
         rows = []
         diagnosis = diagnose(self.truth)
+        runs = len(self.recovery.hidden) if self.recovery else 0
+        lines = self.truth.lines if self.recovery is None else self.recovery.form.lines
         for condition in FORM_CONDITIONS:
-            count = condition.count(len(self.truth.W), self.model.dim, len(self.truth.lines))
+            about = lines if condition.name == "F4" else self.truth.lines
+            count = condition.count(len(self.truth.W), self.model.dim, len(about), runs)
             checked, outcome, witness = self._form_check(condition.name, count)
-            if self.recovery is None and condition.name in self._blamed():
-                outcome = Outcome.FAILS if condition.name in diagnosis else Outcome.UNDECIDED
-                witness = diagnosis.get(condition.name, str(self.failure))
+            if condition.name in diagnosis and outcome is Outcome.UNDECIDED:
+                outcome, witness = Outcome.FAILS, diagnosis[condition.name]
+            elif self.recovery is None and condition.name in self._blamed():
+                witness = str(self.failure)
+                if "F2" not in diagnosis and condition.name == "F2" and len(lines) == self.told[1]:
+                    witness = "F2 holds for the true form, but the learner saw bends too close to tell apart"
             rows.append(Row(condition.name, condition.title, condition.statement, count, checked, outcome, witness))
         return rows
 
     def _form_check(self, name: str, count: int) -> tuple[int, Outcome, str]:
         """Return how many instances of a condition the learner has checked, the outcome, and what was seen."""
-        recovery = self.recovery
+        recovery, odd = self.recovery, self.trace.odd
         if recovery is None:
+            if name == "F1" and odd is not None and odd.head_count == count == self.told[0]:
+                return count, Outcome.HOLDS, ""  # the odd part was finished before the failure
             return 0, Outcome.UNDECIDED, ""
         if name == "F1":
             hidden = recovery.form.invisible_in_odd_part
@@ -215,7 +245,8 @@ class _Run:
             return recovery.odd.head_count, Outcome.HOLDS if complete else Outcome.UNDECIDED, ""
         complete = len(recovery.form.lines) == self.told[1]
         if name == "F4":
-            return recovery.memberships, Outcome.HOLDS, ""
+            outcome = Outcome.HOLDS if recovery.memberships == count else Outcome.UNDECIDED
+            return recovery.memberships, outcome, ""
         witness = "" if complete else f"{len(recovery.form.lines)} lines found, but only L ≤ {self.told[1]} is known"
         checked = (count if complete else 0) if name == "F2" else int(complete)
         return checked, Outcome.HOLDS if complete else Outcome.UNDECIDED, witness
@@ -226,18 +257,25 @@ class _Run:
     # --- the ledger ------------------------------------------------------------------------------
 
     def _ledger(self) -> tuple[Spent, ...]:
-        heads, dim = self.told[0], self.model.dim
+        heads, dim, used = self.told[0], self.model.dim, self.trace.ledger
         lines = self.told[1] if self.recovery is None else len(self.recovery.form.lines)
         found = heads if self.recovery is None else len(self.recovery.form.W)
         runs = 0 if self.recovery is None else len(self.recovery.hidden)
-        used = dict.fromkeys(STAGES, 0) if self.recovery is None else self.recovery.ledger
         inside = symmetry_queries(heads, dim) // 2
         return (
             Spent("odd part T(X) − T(−X)", "2(4Hd² − 2H + 1)", symmetry_queries(heads, dim), used["symmetry"]),
-            Spent("bends on single tokens", f"by their distances, {lines} bends", None, used["breakpoints"]),
+            Spent("bends on single tokens", *self._bend_queries(), used["breakpoints"]),
             Spent("heads hidden from the odd part", "4Hd² − 2H + 1 a cell", runs * inside, used["hidden heads"]),
             Spent("gradients in the cells", "L·(H + 1)·d", gradient_queries(found, dim, lines), used["gradients"]),
         )
+
+    def _bend_queries(self) -> tuple[str, int | None]:
+        """Return the formula of the second stage, and its value once the cones are known."""
+        if self.told[1] == 0:
+            return "none for L = 0", 0
+        if self.model.dim == 1:
+            return "2 for d = 1", 2
+        return "5 + 2·(cones cut)", None if self.trace.bends is None else 5 + 2 * self.trace.bends.cuts
 
     # --- claims ----------------------------------------------------------------------------------
 
@@ -246,10 +284,12 @@ class _Run:
         if self.recovery is None:
             outcome = Outcome.FAILS if isinstance(self.failure, InconsistentAnswers) else Outcome.UNDECIDED
             return Claim("equivalent", statement, outcome, Evidence.CERTIFIED, f"no recovery: {self.failure}")
-        outcome = Outcome.of(self.recovery.form == self.truth)
+        if self.recovery.form != self.truth:  # lines with n = 0 may cancel, so other forms need not be other functions
+            verdict = equivalent(as_transformer(self.recovery.form, self.model.field, self.model.dim), self.model)
+            return Claim("equivalent", statement, verdict.outcome, Evidence.CERTIFIED, verdict.reason)
         size = f"{len(self.recovery.form.W)} heads (W, Λ) and {len(self.recovery.form.lines)} lines (κ, ν)"
         evidence = f"exact comparison of {size}"
-        return Claim("equivalent", statement, outcome, Evidence.CERTIFIED, evidence)
+        return Claim("equivalent", statement, Outcome.HOLDS, Evidence.CERTIFIED, evidence)
 
     def _conditions_hold(self, rows: Sequence[Row]) -> Claim:
         statement = "C1–C4 for the odd part, F2–F4, and every head is seen in the odd part (F1) or in a cell"
@@ -259,8 +299,11 @@ class _Run:
         if not seen and outcome is Outcome.HOLDS:
             outcome = Outcome.UNDECIDED
         failed = [row.witness for row in rows if row.witness and row.name != "F1"]
-        if isinstance(self.failure, ConditionFailed):
-            outcome, evidence = Outcome.FAILS, "; ".join(dict.fromkeys([str(self.failure), *failed]))
+        if self.failure is not None:
+            in_odd_part = isinstance(self.failure, ConditionFailed) and self.trace.odd is None
+            if in_odd_part:  # one of those that are named does fail for the last tokens drawn
+                outcome = Outcome.FAILS
+            evidence = "; ".join(dict.fromkeys([str(self.failure), *failed]))
         elif failed:
             evidence += "; " + "; ".join(dict.fromkeys(failed))
         return Claim("conditions", statement, outcome, Evidence.CERTIFIED, evidence)
@@ -292,10 +335,17 @@ class _Run:
             return (Claim(name, statement, Outcome.UNDECIDED, level, "the run did not finish"),)
         if not self.recovery.is_complete:
             return (Claim(name, statement, Outcome.UNDECIDED, level, f"conditional: {self._missing(self.recovery)}"),)
-        if self.recovery.form.invisible_in_odd_part:
+        if self._not_claimed():
             return ()
         evidence = "the observed conditions and proofs/transformer-algorithm"
         return (Claim(name, statement, Outcome.HOLDS, level, evidence),)
+
+    def _not_claimed(self) -> str:
+        """Say why uniqueness is not claimed: part (b) of the theorem needs F1."""
+        if self.recovery is None or not self.recovery.is_complete or not self.recovery.form.invisible_in_odd_part:
+            return ""
+        labels = ", ".join(str(h + 1) for h in self.recovery.form.invisible_in_odd_part)
+        return f"F1 fails, Λ = 0 for head {labels}, and uniqueness is proved only where F1 holds"
 
     def _missing(self, recovery: TransformerRecovery) -> str:
         """Say in words what was not known."""
@@ -323,9 +373,8 @@ class _Run:
             return ()
         made = realise(self.recovery.form)
         count, lines = len(made.neurons), len(self.recovery.form.lines)
-        kind = "fewest possible" if made.is_least else "perhaps not the fewest possible"
-        statement = f"an ordinary Transformer with {count} neurons realises it, the {kind} ({lines} lines)"
-        level = Evidence.PROVED if made.is_least else Evidence.COMPUTED
+        statement = f"an ordinary Transformer with {count} neurons realises it, {made.words} ({lines} lines)"
+        level = Evidence.PROVED if made.is_least_for_form else Evidence.COMPUTED
         return (Claim("realisation", statement, Outcome.HOLDS, level, "proofs/transformer-canonical"),)
 
 

@@ -48,6 +48,16 @@ INSTANCES = {
         [["1", "0"], ["-2", "0"], ["1", "3"], ["1", "3"], ["1", "1"], ["-1", "-1"]],
         ["1", "1/2", "2", "-2", "1", "-1"],
     ),
+    "cancelling-heads": instance(  # log 4 = 2·log 2: heads 2 and 3 have one W, which is not in the form
+        "rational",
+        2,
+        [
+            ([["log(2)", "0"], ["log(3)", "-log(2)"]], _O[0]),
+            ([["log(4)", "0"], ["0", "log(3)"]], _O[1]),
+            ([["2*log(2)", "0"], ["0", "log(9) - log(3)"]], [["-1", "-2"], ["1", "0"]]),
+        ],
+        *_NETWORK,
+    ),
 }
 TARGET = "exponential"
 """The certificate that is attacked."""

@@ -63,7 +63,7 @@ def test_all_bends_are_found_exactly(count: int) -> None:
     plane, oracle = plane_of(lines, (1, -2, 5), P, Q)
     bends = find_bends(plane, count, is_bound=False)
     assert list(bends.rays) == rays(lines, P, Q)
-    assert oracle.queries == len(plane.samples) == len(set(plane.samples))
+    assert oracle.queries == len(plane.samples) == len(set(plane.samples)) == 5 + 2 * bends.cuts
     assert oracle.max_length == 1
     for (before, after), ray in zip(zip(bends.slopes, bends.slopes[1:], strict=False), bends.rays, strict=True):
         assert before != after
@@ -87,6 +87,14 @@ def test_bends_close_together() -> None:
 def test_a_bound_finds_what_is_there() -> None:
     plane, _ = plane_of(LINES[:2], (1, 0, 0), P, Q)
     assert list(find_bends(plane, 4, is_bound=True).rays) == rays(LINES[:2], P, Q)
+
+
+@pytest.mark.parametrize("lines", [[], [(1, (0, 0, 0))], [(2, (1, 2, 3)), (-2, (1, 2, 3))]])
+def test_a_bound_and_no_bend_at_all(lines: Lines) -> None:
+    plane, oracle = plane_of(lines, (1, 0, 4), P, Q)
+    bends = find_bends(plane, 3, is_bound=True)
+    assert bends == Bends((), (), (), bends.cuts)
+    assert oracle.queries == 5 + 2 * bends.cuts
 
 
 def test_more_bends_than_lines_is_a_contradiction() -> None:

@@ -80,6 +80,25 @@ def test_an_instance_with_the_right_digest_but_another_function(tmp_path: Path, 
 
 
 @pytest.mark.parametrize(
+    ("old", "new"), [(b'"log(9) - log(3)"', b'"log(9) - log(2)"'), (b'["-1", "-2"]', b'["-1", "-3"]')]
+)
+def test_heads_that_do_not_cancel_after_all(old: bytes, new: bytes, tmp_path: Path, capsys: Output) -> None:
+    """Another W, or another O, of head 3, with a forged digest."""
+    import hashlib
+
+    other = INSTANCES["cancelling-heads"].replace(old, new)
+    assert other != INSTANCES["cancelling-heads"]
+    document = json.loads((HERE / "accept/cancelling-heads.json").read_bytes())
+    for part in (document, document["odd"]):
+        part["instance"] = hashlib.sha256(other).hexdigest()
+    (tmp_path / "c.json").write_bytes(checker.canonical_json(document))
+    (tmp_path / "i.json").write_bytes(other)
+    status, text = judged(capsys, tmp_path / "c.json", "--instance", str(tmp_path / "i.json"))
+    assert status == 1
+    assert "the canonical form of the instance is another" in text
+
+
+@pytest.mark.parametrize(
     ("claim", "status"),
     [
         ('{"heads": 2, "lines": 2, "dim": 2}', 0),

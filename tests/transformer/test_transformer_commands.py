@@ -82,8 +82,33 @@ def test_no_certificate_where_f1_fails(tmp_path: Path, capsys: Output) -> None:
     path.write_text(json.dumps({**BY_HAND, "ffn": {"w": [["1"], ["-1"]], "a": ["1", "1"]}}))
     out, err = printed(capsys, "verify", str(path), "--certificate", str(tmp_path / "c.json"))
     assert "Λ = 0 for head 1, found inside the cells instead" in out
-    assert err == "no certificate was written: F1 or F3 is not known to hold\n"
+    assert "Not claimed  uniqueness: F1 fails, Λ = 0 for head 1, and uniqueness is proved only where F1 holds\n" in out
+    assert err == "no certificate was written: F1 fails: Λ = 0 for head 1\n"
     assert not (tmp_path / "c.json").exists()
+
+
+@pytest.mark.parametrize(
+    ("parallel", "options", "words"),
+    [
+        (False, ("--lines-bound", "2"), "F2 and F3 are not known to hold: 1 lines were found where L ≤ 2"),
+        (False, ("--heads-bound", "2"), "F1 is not known to hold for all heads: 1 heads were found where H ≤ 2"),
+        (True, (), "F2 or F3 fails in the single tokens 1 and −1"),
+    ],
+)
+def test_no_certificate_names_the_condition(
+    parallel: bool, options: tuple[str, ...], words: str, tmp_path: Path, capsys: Output
+) -> None:
+    content: dict[str, object] = dict(BY_HAND)
+    if parallel:  # two heads with parallel lines in dimension 1
+        content["heads"] = [{"W": [["log(2)"]], "O": [["1"], ["1"]]}, {"W": [["log(3)"]], "O": [["0"], ["1"]]}]
+        content["ffn"] = {"w": [["1", "0"], ["0", "1"]], "a": ["1", "1"]}
+    path, certificate = tmp_path / "t.json", tmp_path / "c.json"
+    path.write_text(json.dumps(content))
+    _, err = printed(
+        capsys, "verify", str(path), "--certificate", str(certificate), *options, status=3 if options else 1
+    )
+    assert err.startswith(f"no certificate was written: {words}")
+    assert not certificate.exists()
 
 
 def test_bounds_give_exit_status_3(by_hand: str, capsys: Output) -> None:

@@ -149,6 +149,7 @@ def test_fewest_neurons(linear: tuple[int, ...], rows: list[tuple[int, tuple[int
     form = canonical_form([((q(0, 0), q(0, 0)),)], [q(*linear)], [(fmpq(k), (q(*nu),)) for k, nu in rows])
     made = realise(form)
     assert made.is_least
+    assert made.is_least_for_form
     assert len(made.neurons) == least_by_brute_force(form) == count
     field = random_transformer(1, 2, 1, 1, "rational", 0).field
     two = replace_units(form, len(random_transformer(1, 2, 1, 1, "rational", 0).W[0]))
@@ -163,7 +164,36 @@ def test_many_dependent_lines_are_not_called_least() -> None:
     pieces = [(fmpq(1), (q(1, i),)) for i in range(13)]
     made = realise(canonical_form([((q(0, 0), q(0, 0)),)], [q(1, 1)], pieces))
     assert not made.is_least
+    assert not made.is_least_for_form
     assert len(made.neurons) == 15
+
+
+@pytest.mark.parametrize("cancelling", [False, True])
+def test_never_more_neurons_than_there_were(cancelling: bool) -> None:
+    """13 dependent lines, most of the signs negative: signs are not searched, those of the neurons are taken."""
+    w = [[str((-1) ** (i % 3 > 0)), str(i)] for i in range(13)]
+    a = [str(1 + i % 4) for i in range(13)]
+    if cancelling:  # 5·ReLU(2z) + 5·ReLU(−2z) on the line of neuron 1, and ReLU(z) − ReLU(−z) = z
+        w += [[str(2 * int(x)) for x in w[1]], [str(-2 * int(x)) for x in w[1]], ["7", "5"], ["-7", "-5"]]
+        a += ["5", "5", "1", "-1"]
+    model = one_head(w, a)
+    form = model.canonical()
+    made = realise(form, model.slopes(form))
+    assert len(form.lines) == 13
+    assert len(made.neurons) == (15 if cancelling else 13)  # 15 = L + 2, from 17
+    assert made.is_least == (not cancelling)
+    assert as_transformer(form, model.field, 2, model.slopes(form)).canonical() == form
+
+
+def test_lines_with_n_0_may_cancel_so_the_form_need_not_be_the_least() -> None:
+    """|y·(A_1 − A_2)| + |y·(A_2 − A_3)| − |y·(A_1 − A_3)| = 0 needs no neuron, and three lines in its form."""
+    W = [((q(0, 0), q(h, 0)),) for h in (3, 2, 1)]
+    y, z, minus = q(0, 1), q(0, 0), q(0, -1)
+    pieces = [(fmpq(1), (y, minus, z)), (fmpq(1), (z, y, minus)), (fmpq(-1), (y, z, minus))]
+    made = realise(canonical_form(W, [z, z, z], pieces))
+    assert made.is_least_for_form
+    assert not made.is_least
+    assert "for this form" in made.words
 
 
 def test_normalised() -> None:
@@ -205,6 +235,27 @@ def test_across_fields() -> None:
     assert equivalent(model("rational", "log(4)"), model("radical", "2*log(2)")).outcome is Outcome.HOLDS
     assert equivalent(model("rational", "log(2)"), model("exponential", "1")).outcome is Outcome.FAILS
     assert over_one_field(model("rational", "log(2)"), model("exponential", "1")) is None
+
+
+@pytest.mark.parametrize(
+    ("weights", "readouts", "a"),
+    [
+        (["0", None], ["1", "0"], "1"),  # head 2 is not read
+        ([None], ["1"], "0"),  # no neuron has an effect
+        (["0", None, None], ["1", "1", "-1"], "1"),  # heads 2 and 3 have one W and cancel
+    ],
+)
+def test_only_used_W_need_a_common_field(weights: list[str | None], readouts: list[str], a: str) -> None:
+    """W = 1 and W = log 2 lie in no common field, but here they are used by nothing."""
+
+    def model(field: str, other: str) -> Transformer:
+        heads = [{"W": [[x or other]], "O": [[y]]} for x, y in zip(weights, readouts, strict=True)]
+        network = {"w": [["1"]], "a": [a]}
+        return from_dict({"format": "exactmha/instance/1", "field": field, "dim": 1, "heads": heads, "ffn": network})
+
+    first, second = model("exponential", "1"), model("rational", "log(2)")
+    assert equivalent(first, second).outcome is equivalent(second, first).outcome is Outcome.HOLDS
+    assert equivalent(first, replace(second, a=(fmpq(3),))).outcome is Outcome.FAILS
 
 
 def test_an_even_difference_without_bends_on_tokens_is_found_by_search() -> None:

@@ -94,3 +94,22 @@ def test_two_heads_need_one_width() -> None:
 def test_sizes_are_bounded(limits: Limits) -> None:
     with pytest.raises(LimitError, match="more than"):
         from_dict(GOOD, limits)
+
+
+@pytest.mark.parametrize(
+    ("changes", "words"),
+    [
+        ([(("dim",), 10**9)], "dim: more than 512"),
+        ([(("heads",), [{"W": [], "O": []}] * 513), (("dim",), 10**9)], "dim: more than 512"),
+        ([(("heads",), [{"W": [], "O": []}] * 513)], "heads: more than 512 heads"),
+    ],
+)
+def test_sizes_are_checked_before_anything_of_that_size_is_built(
+    changes: list[tuple[tuple[Any, ...], Any]], words: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(plain, "from_dict", lambda *_: pytest.fail("heads were built"))
+    content = deepcopy(GOOD)
+    for path, value in changes:
+        content[path[0]] = value
+    with pytest.raises(LimitError, match=words):
+        from_dict(content)

@@ -9,10 +9,11 @@ from typing import Any
 import pytest
 from flint import fmpq
 
-from exactmha.errors import ConditionFailed, ExactMHAError, InconsistentAnswers, InputError
+from exactmha.errors import ConditionFailed, ExactMHAError, InconsistentAnswers, InputError, NoInterpolant
 from exactmha.oracle import Oracle
 from exactmha.outcome import Outcome
 from exactmha.transformer import cells as cells_module
+from exactmha.transformer import learn as learn_module
 from exactmha.transformer.cells import stays, unproved
 from exactmha.transformer.evaluate import TransformerAnswer
 from exactmha.transformer.form import Line
@@ -80,6 +81,18 @@ def test_heads_that_the_odd_part_does_not_show_are_found_in_a_cell(
     row = next(row for row in result.conditions if row.name == "F1")
     assert row.outcome is Outcome.FAILS
     assert "found inside the cells" in row.witness
+    runs, (heads, dim) = len(result.recovery.hidden), shape[:2]
+    inside = {row.name: row for row in result.conditions if row.name.endswith("in a cell")}
+    assert [*inside] == ["C1 in a cell", "C2 in a cell", "C3 in a cell", "C4 in a cell"]
+    assert all(row.outcome is Outcome.HOLDS and row.checked == row.count for row in inside.values())
+    assert inside["C1 in a cell"].count == 2 * runs > 0
+    cells = next(row for row in result.conditions if row.name == "F4")
+    profiles = 1 + 2 * (dim - 1) + 2 * dim * (dim - 1)  # (b_1, u_1); u_i and u_1 + u_i; b_j and b_1 + b_j with every u
+    lines = len(result.truth.lines)
+    assert cells.count == cells.checked == lines * (lines * dim + runs * profiles)
+    assert result.not_claimed == f"F1 fails, Λ = 0 for head {', '.join(str(h + 1) for h in range(heads))}, and " + (
+        "uniqueness is proved only where F1 holds"
+    )
     assert result.outcome is Outcome.HOLDS
     assert "uniqueness" not in {claim.name for claim in result.claims}
 
@@ -131,6 +144,58 @@ def test_F2_is_named_and_located(model: Transformer, reason: str) -> None:
     assert claims["equivalent"].outcome is Outcome.UNDECIDED
 
 
+HUGE = "9" * 60
+CLOSE = built(
+    [[[HUGE, "1"], ["1/" + "7" * 60, "2"]]],
+    [["1", "2"], ["-1", "1/" + "3" * 50]],
+    ["1", "1" + "0" * 80],
+)
+"""F2 holds, but the two bends are about 10^-50 apart."""
+
+
+def test_bends_too_close_are_undecided_and_finished_stages_are_kept() -> None:
+    assert diagnose(CLOSE.canonical()) == {}
+    result = verify_transformer(CLOSE)
+    assert result.recovery is None
+    rows = {row.name: row for row in result.conditions}
+    claims = {claim.name: claim for claim in result.claims}
+    assert rows["F2"].outcome is rows["F3"].outcome is claims["conditions"].outcome is Outcome.UNDECIDED
+    assert all("too close to tell apart" in x for x in (rows["F2"].witness, claims["conditions"].evidence))
+    # the odd part was finished before
+    assert all(rows[name].outcome is Outcome.HOLDS for name in ("C1", "C2", "C3", "C4", "F1"))
+    assert rows["F1"].checked == rows["F1"].count == 1
+    assert [row.used for row in result.ledger] == [30, 0, 0, 0]
+    assert result.oracle_queries == 30 + sum(retry.queries for retry in result.retries)
+    assert len(result.retries) == 6
+
+
+def test_a_failing_odd_part_is_a_failing_condition(monkeypatch: pytest.MonkeyPatch) -> None:
+    """Of two conditions that are named, it is not said which one fails."""
+
+    def fails(*_: Any, **__: Any) -> None:
+        raise ConditionFailed(named, profile="a profile", witness="seen")
+
+    monkeypatch.setattr(learn_module, "learn", fails)
+    for named in (("C2",), ("C2", "C3")):
+        result = verify_transformer(random_transformer(2, 2, 2, 2, "rational", 0))
+        rows = {row.name: row.outcome for row in result.conditions}
+        assert rows["C2"] is (Outcome.FAILS if len(named) == 1 else Outcome.UNDECIDED)
+        assert rows["C1"] is rows["F2"] is Outcome.UNDECIDED
+        assert {claim.name: claim.outcome for claim in result.claims}["conditions"] is Outcome.FAILS
+
+
+@pytest.mark.parametrize(("shape", "value"), [((2, 2, 3, 3), None), ((1, 1, 1, 1), 2), ((0, 2, 1, 0), 0)])
+def test_the_ledger_has_a_formula_for_the_bends(shape: tuple[int, int, int, int], value: int | None) -> None:
+    result = verify_transformer(random_transformer(*shape, "rational", 0))
+    row = next(row for row in result.ledger if row.stage == "bends on single tokens")
+    assert row.expected == row.used
+    if value is None:
+        assert row.formula == "5 + 2·(cones cut)"
+        assert row.used > 5
+    else:
+        assert row.used == value
+
+
 def test_d1_with_two_lines_violates_F2() -> None:
     model = built([[["1"], ["0"]], [["0"], ["1"]]], [["1", "0"], ["0", "1"]], ["1", "2"], dim=1)
     with pytest.raises(ConditionFailed, match="F2 or F3"):
@@ -166,10 +231,50 @@ def test_bounds_make_the_result_conditional(bounds: dict[str, int]) -> None:
     assert result.outcome is Outcome.UNDECIDED
 
 
+@pytest.mark.parametrize(
+    "model",
+    [
+        built([], [], []),  # T = 0
+        built([], [], [], dim=1),
+        built([[["1", "0"], ["0", "1"]]], [], []),  # no neuron, so the head is not used
+        built([[["1", "0"], ["0", "1"]]], [["1", "2"], ["-1", "-2"]], ["1", "-1"]),  # ReLU(z) − ReLU(−z) = z
+        built([[["1"], ["0"]]], [["1", "2"], ["-1", "-2"]], ["1", "-1"], dim=1),
+    ],
+)
+@pytest.mark.parametrize("bound", [1, 2])
+def test_a_bound_on_the_lines_where_there_is_none(model: Transformer, bound: int) -> None:
+    result = verify_transformer(model, lines_bound=bound)
+    assert result.recovery is not None
+    assert result.recovery.form == model.canonical()
+    assert {c.name: c.outcome for c in result.claims}["equivalent"] is Outcome.HOLDS
+    assert {c.name: c.outcome for c in result.claims}["uniqueness"] is Outcome.UNDECIDED
+    assert result.outcome is Outcome.UNDECIDED
+
+
+def test_a_bound_and_only_an_invisible_line() -> None:
+    """T = 3·ReLU(A_1 − A_2): the odd part is learned, the line is not, and the difference is shown on a sequence."""
+    model = built([[["1", "0"], ["0", "1"]], [["-1", "0"], ["0", "-1"]]], [["1", "2"]], ["3"])
+    result = verify_transformer(model, lines_bound=1)
+    assert result.recovery is not None
+    assert result.recovery.form.lines == ()
+    claims = {claim.name: claim for claim in result.claims}
+    assert claims["equivalent"].outcome is Outcome.FAILS
+    assert "they differ on the sequence" in claims["equivalent"].evidence
+    assert claims["uniqueness"].outcome is Outcome.UNDECIDED
+
+
 def test_a_bound_that_is_reached_is_enough() -> None:
     model = random_transformer(2, 2, 3, 3, "exponential", 0)
     result = verify_transformer(model, heads_bound=2, lines_bound=3)
     assert result.outcome is Outcome.HOLDS
+
+
+@pytest.mark.parametrize("a", [["9" * 3000, "9" * 3000], ["9" * 3000, "1"]])
+def test_numbers_too_large_to_be_lifted_are_named(a: list[str]) -> None:
+    """The first T is even, so that only its values on single tokens are large."""
+    model = built([[["1", "0"], ["0", "1"]]], [["1", "2"], ["-1", "-2"]], a)
+    with pytest.raises(NoInterpolant, match=r"too large to be lifted .* over about 8928 bits"):
+        run(model)
 
 
 def test_bounds_below_the_truth_are_refused() -> None:

@@ -30,6 +30,7 @@ def test_all_claims_hold(each: networks.NetworkAssumption, field: str, more: tup
     found = each.build(setting)
     assert found.outcome is Outcome.HOLDS, found.claims
     assert len(found.claims) >= 2
+    assert len({claim.statement for claim in found.claims}) == len(found.claims)
 
 
 def test_names_of_the_issue_are_all_there() -> None:

@@ -144,6 +144,7 @@ ATTACKS: dict[str, tuple[str, Change]] = {
     "base-in-another-cell": ("cell", _other_cell),
     "plane-degenerate": ("plane", _off_the_plane),
     "odd-part-of-another-instance": ("odd", _other_odd_part),
+    "odd-part-without-a-bound": ("odd", lambda d: d["odd"]["claim"].__setitem__("bound", False)),
     "odd-part-forged": ("interpolant", _bad_odd_step),
     "sample-forgotten": ("bend", _forget_a_sample),
     "fewer-queries-claimed": ("claim", lambda d: d["claim"].__setitem__("queries", d["claim"]["queries"] - 1)),
