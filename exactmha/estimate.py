@@ -6,12 +6,17 @@ import resource
 import sys
 from dataclasses import dataclass
 from fractions import Fraction
+from pathlib import Path
+from tempfile import TemporaryDirectory
 from time import perf_counter
 
 from exactmha.attention import Attention, Model
-from exactmha.certificates.write import canonical_json, profile_text
+from exactmha.certificates.checker import check
+from exactmha.certificates.kinds import KINDS
+from exactmha.certificates.write import CertificateRecorder, canonical_json, profile_text
 from exactmha.conditions import Grid
 from exactmha.errors import ConditionFailed
+from exactmha.heads import Head, matrix
 from exactmha.limits import DEFAULT_LIMITS, Limits
 from exactmha.oracle import Oracle
 from exactmha.recover.assemble import WeightSolver
@@ -22,13 +27,17 @@ from exactmha.recover.design import (
     expected_length,
     expected_queries,
 )
+from exactmha.recover.learn import Sampled
 from exactmha.recover.match import expected_sum
 from exactmha.recover.profile import Profile
 from exactmha.recover.sample import IntToken, add, ask_base, ask_profile
 from exactmha.recover.separate import Separator
+from exactmha.verification import verify
 
 _SAMPLES = 3
 """Profiles of each kind that are timed."""
+_CERTIFIED_DIM = 3
+"""Dimension of the certificate that is timed."""
 _MIB = 2**20
 
 
@@ -45,6 +54,8 @@ class Estimate:
     mebibytes: float
     certificate_mebibytes: float
     """size of a certificate, if one is asked for"""
+    certificate_seconds: float | None
+    """time to write and check it, beside `seconds`; None where a small run recovered nothing to measure it by"""
     profiles: int
     """how many profiles were asked for this estimate"""
 
@@ -61,7 +72,7 @@ def estimate(
     """Time a few profiles of each kind, and the solution for W, and scale them up to the whole run.
 
     The learner separates d² + d − 1 profiles from their images; the other d(d − 1) it mostly proves from a guess.
-    Asks about 7·2H queries of an oracle of its own.
+    Asks about 7·2H queries of an oracle of its own, and verifies the heads restricted to 3 coordinates.
 
     Raises the errors of a run that shows in the first profiles.
     """
@@ -71,15 +82,74 @@ def estimate(
     d, (full, guessed) = model.dim, run.times()
     seconds = (d * d + d - 1) * full + d * (d - 1) * guessed + run.assembly()
     kept = d * d * run.profile_bytes() / _MIB
-    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / (_MIB if sys.platform == "darwin" else 1024)
     certificate = (2 * d * d - 1) * run.certificate_bytes() / _MIB
-    length = expected_length(heads)
-    return Estimate(heads, d, expected_queries(heads, d), length, seconds, used + kept, certificate, run.profiles)
+    spent = _certificate_seconds(model, heads, chosen, seed, limits)
+    return Estimate(
+        heads,
+        d,
+        expected_queries(heads, d),
+        expected_length(heads),
+        seconds,
+        _used_bytes() / _MIB + kept,
+        certificate,
+        None if spent is None else (2 * d * d - 1) * spent,
+        run.profiles,
+    )
 
 
 def told(model: Model, heads_bound: int | None) -> int:
     """Return what the learner is told: the number of canonical heads, or the bound."""
     return len(model.canonical().heads) if heads_bound is None else heads_bound
+
+
+def _used_bytes() -> int:
+    """Return the most memory that this process has held so far.
+
+    On Linux `ru_maxrss` would include what the process held before it became this program.
+    """
+    try:
+        for line in Path("/proc/self/status").read_text("ascii", "replace").splitlines():
+            if line.startswith("VmHWM:"):
+                return 1024 * int(line.split()[1])
+    except OSError:
+        pass
+    used = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
+    return used if sys.platform == "darwin" else 1024 * used
+
+
+def _certificate_seconds(model: Model, told: int, grid: Grid, seed: int, limits: Limits) -> float | None:
+    """Return the seconds for one profile of a certificate: it is written, and checked before it is kept.
+
+    Measured on a whole certificate of the same heads restricted to the first coordinates.
+    """
+    dim = min(model.dim, _CERTIFIED_DIM)
+    heads = tuple(Head(tuple(matrix([row[:dim] for row in W[:dim]]) for W in h.W), h.v[:dim]) for h in model.heads)
+    small, recorder = Model(model.field, dim, heads), _TimedRecorder()
+    result = verify(small, heads_bound=told, grid=grid, seed=seed, limits=limits, recorder=recorder)
+    if result.recovery is None:
+        return None
+    start = perf_counter()
+    text = recorder.text(result.recovery, model.field, b"")
+    with TemporaryDirectory() as folder:
+        file = Path(folder) / "certificate.json"
+        file.write_text(text, "utf-8")
+        check(str(file), kinds=KINDS)
+    return (recorder.seconds + perf_counter() - start) / (2 * dim * dim - 1)
+
+
+class _TimedRecorder(CertificateRecorder):
+    """A recorder that counts the time it takes."""
+
+    seconds = 0.0
+
+    def restart(self) -> None:
+        self.seconds = 0.0
+        super().restart()
+
+    def profile(self, sampled: Sampled) -> None:
+        start = perf_counter()
+        super().profile(sampled)
+        self.seconds += perf_counter() - start
 
 
 def _tokens(seed: int, dim: int, grid: Grid) -> tuple[list[IntToken], list[IntToken]]:

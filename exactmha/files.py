@@ -50,11 +50,11 @@ def parse_json(data: bytes, *, file: str, limits: Limits = DEFAULT_LIMITS) -> An
     _check_depth(text, file, limits)
 
     def pairs(items: list[tuple[str, Any]]) -> dict[str, Any]:
-        result = dict(items)
-        if len(result) != len(items):
-            keys = [key for key, _ in items]
-            twice = next(key for key in keys if keys.count(key) > 1)
-            raise InputError("a key occurs twice", file=file, field=twice, hint="keep one of them")
+        result: dict[str, Any] = {}
+        for key, value in items:
+            if key in result:
+                raise InputError("a key occurs twice", file=file, field=key, hint="keep one of them")
+            result[key] = value
         return result
 
     def constant(name: str) -> NoReturn:

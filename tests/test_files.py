@@ -3,6 +3,7 @@ from __future__ import annotations
 import os
 import stat
 from pathlib import Path
+from time import perf_counter
 from typing import Any
 
 import pytest
@@ -209,3 +210,13 @@ class TestCheckWritable:
             check_writable(tmp_path)
         with pytest.raises(InputError, match="cannot be written"):
             check_writable(tmp_path / "absent" / "file")
+
+
+def test_a_long_object_is_read_once() -> None:
+    """300,000 keys, and one of them again at the end: comparing each with all the others would take hours."""
+    text = ",".join(f'"{i}": 0' for i in range(300_000))
+    start = perf_counter()
+    assert len(parse_json(f"{{{text}}}".encode(), file="x")) == 300_000
+    with pytest.raises(InputError, match="x: 299999: a key occurs twice"):
+        parse_json(f'{{{text}, "299999": 0}}'.encode(), file="x")
+    assert perf_counter() - start < 60

@@ -105,10 +105,15 @@ def tasks(heads: range, dims: range, field_names: tuple[str, ...], trials: int, 
 def file_tasks(folder: str, trials: int, grid: int) -> list[FileTask]:
     """Return the tasks of all instance files `*.json` of a folder, small instances first; seeds 0..trials−1 for each.
 
-    Raises `InputError` when there is none, or when one of them is no attention instance.
+    Subfolders are not searched.
+
+    Raises `InputError` when there is no such folder or no file in it, or when one of them is no attention instance.
     """
     from exactmha.instance import load_with_source
 
+    if not Path(folder).is_dir():
+        problem = "is a file, not a folder" if Path(folder).exists() else "does not exist"
+        raise InputError(problem, field="FOLDER", value=folder, hint="give a folder of instance files")
     paths = sorted(Path(folder).glob("*.json"))
     if not paths:
         raise InputError("has no file *.json", field="FOLDER", value=folder, hint="give a folder of instance files")

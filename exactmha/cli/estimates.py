@@ -16,23 +16,24 @@ _LONG = 20_000
 """A run of more queries is announced with an estimate."""
 
 
-def announce(model: Model, settings: dict[str, Any]) -> None:
-    """Say on standard error what a long run will take, before it starts."""
+def announce(model: Model, settings: dict[str, Any], *, is_certified: bool) -> None:
+    """Say on standard error what a long run, with its certificate if one is asked for, will take, before it starts."""
     from exactmha.estimate import estimate, told
     from exactmha.recover.design import expected_queries
 
     if expected_queries(told(model, settings["heads_bound"]), model.dim) > _LONG:
         found = estimate(model, **settings)
-        click.echo(f"{found.queries} queries; expect {_cost(found)}", err=True)
+        more = f"; the certificate {_certificate(found)}" if is_certified else ""
+        click.echo(f"{found.queries} queries; expect {_cost(found)}{more}", err=True)
 
 
 def as_text(found: Estimate) -> str:
     """Return a report of four lines."""
-    H, d, certificate = found.heads, found.dim, max(found.certificate_mebibytes, 0.1)
+    H, d = found.heads, found.dim
     return (
         f"Queries      {found.queries} = 4·{H}·{d}² − 2·{H} + 1, of length at most {found.max_length}\n"
         f"Expect       {_cost(found)}\n"
-        f"Certificate  {certificate:.1f} MiB if one is asked for, and several times the time\n"
+        f"Certificate  if one is asked for, {_certificate(found)}\n"
         f"Measured     on {found.profiles} profiles here and now; a run has {2 * d * d - 1} and re-drawn ones\n"
     )
 
@@ -43,8 +44,15 @@ def as_json(found: Estimate) -> str:
 
 
 def _cost(found: Estimate) -> str:
-    seconds, minutes = found.seconds, found.seconds / 60
-    time = (
-        f"{max(seconds, 0.1):.1f} s" if seconds < 10 else f"{seconds:.0f} s" if seconds < 120 else f"{minutes:.0f} min"
-    )
-    return f"about {time} and {found.mebibytes:.0f} MiB of memory"
+    return f"about {_time(found.seconds)} and {found.mebibytes:.0f} MiB of memory"
+
+
+def _certificate(found: Estimate) -> str:
+    time = "an unknown time" if found.certificate_seconds is None else f"about {_time(found.certificate_seconds)}"
+    return f"{time} more, and a file of {max(found.certificate_mebibytes, 0.1):.1f} MiB"
+
+
+def _time(seconds: float) -> str:
+    if seconds < 10:
+        return f"{max(seconds, 0.1):.1f} s"
+    return f"{seconds:.0f} s" if seconds < 120 else f"{seconds / 60:.0f} min"

@@ -25,6 +25,8 @@ UNSEEN = (
     "rotary positions, masks, normalised queries, logit caps or an added zero token that only code applies; the "
     "instance is the layer without them, asked at the last token"
 )
+_UNIT = re.compile("e_?([0-9]{1,6})")
+"""The readout of one output."""
 
 
 @click.command("import")
@@ -37,7 +39,12 @@ UNSEEN = (
 @click.option("--packed", help="Key of one matrix with queries, keys and values, in this order.")
 @click.option("--out", help="Key of the output projection.")
 @click.option("--readout", default="e_1", show_default=True, help="Scalar output: e_i, or a file with one vector.")
-@click.option("--scale", default="auto", show_default=True, help="1/sqrt(head dimension), or exactly this, e.g. 1.")
+@click.option(
+    "--scale",
+    default="auto",
+    show_default=True,
+    help="1/sqrt(head dimension), or exactly this number, e.g. 1/sqrt(64).",
+)
 @click.option("--transposed", is_flag=True, help="Matrices are stored input × output (Conv1D, Flax).")
 @click.option("--subtract-constant", is_flag=True, help="Leave out the constant that value and output biases add.")
 @click.option("--ignore", multiple=True, help="Key of a tensor that has no effect in this layer; repeatable.")
@@ -62,8 +69,8 @@ def command(
 ) -> None:
     """Write the attention layer in FILE (.safetensors or .npz) as an exact instance.
 
-    Every float is a dyadic rational, so W_h = s·W_Q^T W_K and v_h = (e^T W_O W_V)^T are exact. PyTorch's
-    nn.MultiheadAttention and Hugging Face's q_proj, k_proj, v_proj, o_proj are recognised by name.
+    Every float is a dyadic rational, so W_h = s·W_Q^T W_K and v_h = (e^T W_O W_V)^T are exact. The names
+    of nn.MultiheadAttention and of Llama, BERT, ViT, DistilBERT, GPT-2, Phi-3 and T5 in Hugging Face are recognised.
     """
     from exactmha.files import check_writable
     from exactmha.instance import to_text
@@ -72,7 +79,7 @@ def command(
     from exactmha.weights.read import open_weights
 
     if output is not None:
-        check_writable(output, file)
+        check_writable(output, file, *([] if _UNIT.fullmatch(readout) else [readout]))
     weights = open_weights(file, limits)
     try:
         layout = accounted(weights, _layout(weights, layer, (q, k, v), packed, out), ignore)
@@ -85,6 +92,9 @@ def command(
                 field=layout.out_bias or layout.v_bias,
                 hint="take it off with --subtract-constant: a learner sees it as the answer to the token 0",
             )
+        if scale == "auto" and layout.is_unscaled:
+            problem = "must be given: layers with these names (T5) do not divide their logits by the root of anything"
+            raise InputError(problem, field="--scale", hint="--scale 1")
         chosen = heads.softmax_scale(found.key_dim) if scale == "auto" else _scale(scale, limits)
         model = heads.model_of(found, e, chosen)
     except InputError as error:
@@ -118,20 +128,24 @@ def _layout(
 
 
 def _readout(text: str, outputs: int, limits: Limits) -> fmpq_mat:
-    """Read e_i, or a file with one vector: .json with exact numbers as strings, .safetensors or .npz."""
+    """Read e_i, or a file with one vector: .json with integers or exact numbers as strings, .safetensors or .npz."""
     from flint import fmpq_mat
 
     from exactmha.files import parse_json, read_bytes
     from exactmha.weights.heads import unit_readout
     from exactmha.weights.read import open_weights
 
-    if match := re.fullmatch("e_?([0-9]{1,6})", text):
+    if match := _UNIT.fullmatch(text):
         return unit_readout(outputs, int(match[1]))
+    if re.fullmatch("-?[0-9]+", text):
+        hint = f"for one output write --readout e_{'1' if text.startswith('-') else text[:6]}"
+        raise InputError("is neither e_i nor a file", field="--readout", value=text, hint=hint)
     if text.endswith(".json"):
         entries = parse_json(read_bytes(text, limits), file=text, limits=limits)
-        if not isinstance(entries, list) or not all(isinstance(entry, str) for entry in entries):
-            raise InputError("must be a list of exact numbers as strings", file=text, hint='e.g. ["1", "-1/2"]')
-        vector = fmpq_mat(len(entries), 1, [_rational(entry, text, limits) for entry in entries])
+        if not isinstance(entries, list) or not all(type(entry) in (str, int) for entry in entries):
+            problem = "must be a list of integers, or of exact numbers as strings"
+            raise InputError(problem, file=text, hint='e.g. [1, "-1/2"]')
+        vector = fmpq_mat(len(entries), 1, [_rational(str(entry), text, limits) for entry in entries])
     else:
         weights = open_weights(text, limits)
         if len(weights.tensors) != 1:
@@ -147,7 +161,7 @@ def _rational(entry: str, file: str, limits: Limits) -> fmpq:
 
     value = parse_rational(entry, limits)
     if value is None:
-        raise InputError("a readout is rational", file=file, value=entry, hint='e.g. ["1", "-1/2"]')
+        raise InputError("a readout is rational", file=file, value=entry, hint='e.g. [1, "-1/2"]')
     return value
 
 
@@ -158,6 +172,9 @@ def _scale(text: str, limits: Limits) -> Form:
     try:
         return evaluate(parse(text, limits), FormAlgebra(limits))
     except InputError as error:
+        if error.problem == "unknown name":
+            hint = "write the number, e.g. 1/sqrt(64) for heads of dimension 64"
+            raise InputError(error.problem, field="--scale", value=error.value, hint=hint) from None
         raise error.located(field="--scale") from None
 
 
@@ -169,6 +186,10 @@ def _summary(model: Model, layer: Projections, layout: Layout, constant: fmpq) -
     rank = min(layer.key_dim, model.dim)
     yield f"Layer        d = {model.dim}, {layer.heads} heads{sharing}, W_h of rank at most {rank}"
     yield f"Weights      {', '.join(map(shorten, dict.fromkeys((layout.q, layout.k, layout.v, layout.out))))}"
+    if layout.transposed:
+        yield "Stored       input × output, as the names and the shape show"
+    if layout.outside:
+        yield f"After it     {', '.join(map(shorten, layout.outside))}: not part of the layer"
     count, bits = len(model.canonical().heads), model.field.denominator.bit_length()
     unit = model.field.log_text([fmpq(1)])
     yield f"Instance     H = {count} canonical heads, W in multiples of {unit}/N, N of {bits} bits"

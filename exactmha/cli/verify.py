@@ -91,7 +91,7 @@ def command(
         return _verify_transformer(model, source, certificate, as_json, {**settings, "lines_bound": lines_bound})
     if dry_run:
         return _dry_run(model, as_json, settings)
-    announce(model, settings)
+    announce(model, settings, is_certified=certificate is not None)
     return _verify_attention(model, source, certificate, as_json, {**settings, "redraw": not no_redraw})
 
 

@@ -58,12 +58,14 @@ class Projections:
 def projections(weights: Weights, layout: Layout, heads: int, *, transposed: bool = False) -> Projections:
     """Read the projections of a layer with `heads` heads; the number of key and value heads follows from the shapes.
 
-    With `transposed`, the matrices are stored input × output. Raises `InputError` where the shapes do not fit.
+    With `transposed`, or where the layout says so, the matrices are stored input × output.
+
+    Raises `InputError` where the shapes do not fit.
     """
 
     def linear(key: str) -> fmpq_mat:
         found = weights.matrix(key)
-        return found.transpose() if transposed else found
+        return found.transpose() if transposed or layout.transposed else found
 
     if not 1 <= heads <= weights.limits.heads:
         problem = f"must lie between 1 and {weights.limits.heads}"
@@ -144,7 +146,7 @@ def model_of(layer: Projections, readout: fmpq_mat, scale: Form) -> Model:
     W_h = s·W_{Q,h}ᵀ W_{K,h} (logits x_nᵀ W_h x_i) and v_h = (eᵀ W_{O,h} W_{V,h})ᵀ.
 
     `readout` is a column with one entry for every output. Raises `InputError` for a bias of the queries that moves a
-    logit, and for a scale that is no rational multiple of one square root.
+    logit of a head which has an effect, and for a scale that is no rational multiple of one square root.
     """
     r, r_v, sharing = layer.key_dim, layer.value_dim, layer.heads // layer.kv_heads
     factor, radicand = _over_one_root(scale)
@@ -153,10 +155,10 @@ def model_of(layer: Projections, readout: fmpq_mat, scale: Form) -> Model:
     for h in range(layer.heads):
         g = h // sharing
         keys = _rows(layer.k, g * r, r)
-        _check_query_bias(layer, keys, h)
         W = factor * (_rows(layer.q, h * r, r).transpose() * keys)
         v = e * _columns(layer.out, h * r_v, r_v) * _rows(layer.v, g * r_v, r_v)
         pairs.append((W, v))
+    _check_query_bias(layer, pairs)
     denominator = lcm(1, *(int(W.numer_denom()[1]) for W, _ in pairs))
     is_zero = not any(x for W, _ in pairs for x in W.entries())
     field = ExponentialField(1 if is_zero else radicand, denominator)
@@ -173,19 +175,30 @@ def _over_one_root(scale: Form) -> tuple[fmpq, int]:
             for p, _ in radical:
                 radicand *= p
             return coefficient, radicand
-    raise InputError("must be a rational multiple of one square root, and not 0", field="--scale", hint="1/sqrt(64)")
+    raise InputError(
+        "must be a rational multiple of one square root, and not 0", field="--scale", hint="e.g. 1/sqrt(64)"
+    )
 
 
-def _check_query_bias(layer: Projections, keys: fmpq_mat, h: int) -> None:
+def _check_query_bias(layer: Projections, pairs: list[tuple[fmpq_mat, fmpq_mat]]) -> None:
+    """Collect the heads by W and w = W_K^T b_Q; one with w ≠ 0 whose v do not sum to 0 makes the layer no model."""
     if layer.q_bias is None:
         return
-    r = layer.key_dim
-    if any(x for x in (keys.transpose() * _rows(layer.q_bias, h * r, r)).entries()):
-        raise InputError(
-            f"the bias of the queries moves the logits of head {h + 1}: (W_Q x_n + b_Q)·W_K x_i has the term "
-            "b_Q·W_K x_i, which does not depend on the last token, and the theorem's x_n^T W x_i has no such term",
-            hint="only a layer without query bias is covered (proofs/real-layers)",
-        )
+    r, sharing = layer.key_dim, layer.heads // layer.kv_heads
+    collected: dict[tuple[tuple[fmpq, ...], ...], tuple[int, fmpq_mat]] = {}
+    for h, (W, v) in enumerate(pairs):
+        w = (_rows(layer.k, h // sharing * r, r).transpose() * _rows(layer.q_bias, h * r, r)).entries()
+        if any(w):
+            key = tuple(W.entries()), tuple(w)
+            first, total = collected.get(key, (h, 0 * v))
+            collected[key] = first, total + v
+    for first, total in collected.values():
+        if any(total.entries()):
+            raise InputError(
+                f"the bias of the queries moves the logits of head {first + 1}: (W_Q x_n + b_Q)·W_K x_i has the term "
+                "b_Q·W_K x_i, which does not depend on the last token, and the theorem's x_n^T W x_i has no such term",
+                hint="only a layer without query bias is covered (proofs/real-layers)",
+            )
 
 
 def constant(layer: Projections, readout: fmpq_mat) -> fmpq:

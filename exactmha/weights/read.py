@@ -21,6 +21,8 @@ FLOATS = {"F64": "<f8", "F32": "<f4", "F16": "<f2", "BF16": "<u2"}
 """The floating-point types that are read, by their safetensors names, and NumPy's type of their bytes."""
 READ = {**FLOATS, "BOOL": "|b1", "U8": "|u1"}
 """All types that are read; masks may be of the last two."""
+_ZIP = (b"PK\x03\x04", b"PK\x05\x06")
+"""The first bytes of a zip archive, and of one without members; a length of a safetensors header may begin with PK."""
 EXTRA = 'pip install "exactmha[import]"'
 CONVERT = "convert it where you trust it: safetensors.torch.save_file(layer.state_dict(), 'layer.safetensors')"
 
@@ -106,7 +108,7 @@ def open_weights(path: str | Path, limits: Limits = DEFAULT_LIMITS) -> Weights:
     name = str(path)
     data = read_bytes(path, limits, "weights_bytes")
     try:
-        if data.startswith(b"PK"):
+        if data.startswith(_ZIP):
             return Weights(npz_tensors(data, limits), limits)
         _refuse_other_formats(data)
         return Weights(safetensors_tensors(data, name, limits), limits)

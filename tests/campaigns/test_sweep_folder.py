@@ -86,6 +86,15 @@ def test_what_is_refused(
 
 
 def test_a_folder_without_instances(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    for folder in (tmp_path, tmp_path / "nowhere"):
+    (tmp_path / "file").write_text("")
+    (tmp_path / "sub").mkdir()
+    save(random_model(1, 1, "rational", 0), tmp_path / "sub" / "a.json")
+    places = {
+        tmp_path: "has no file *.json",
+        tmp_path / "nowhere": "does not exist",
+        tmp_path / "file": "is a file, not a folder",
+        "a\0b": "does not exist",
+    }
+    for folder, problem in places.items():
         assert run(["sweep", str(folder), "--db", str(tmp_path / "f.db")]) == 2
-        assert "FOLDER: has no file *.json" in capsys.readouterr().err
+        assert f"FOLDER: {problem} (given: " in capsys.readouterr().err

@@ -22,7 +22,7 @@ from exactmha.fields import ExponentialField
 from exactmha.forms import Form, FormAlgebra
 from exactmha.instance import load, save
 from exactmha.weights.heads import constant, model_of, projections, softmax_scale, unit_readout
-from exactmha.weights.layout import Layout, accounted, recognised
+from exactmha.weights.layout import Layout, accounted, named, recognised
 from exactmha.weights.read import open_weights
 
 Q, K, V, OUT = [[1, 2], [3, 4]], [[5, 6], [7, 8]], [[1, 0], [2, -1]], [[1, 3], [-1, 2]]
@@ -163,6 +163,27 @@ def test_a_query_bias_is_refused_unless_it_moves_no_logit(tmp_path: Path) -> Non
     assert matrices(imported(tmp_path, tensors))[1] == [[0, 0], [0, 0]]
 
 
+def test_a_query_bias_of_heads_without_effect_is_exact(tmp_path: Path) -> None:
+    """Heads with v = 0, and heads with the same W and the same w whose v sum to 0, are dropped with their bias."""
+    out = {**HAND, "out_proj.weight": floats([[0, 3], [-1, 2]])}  # e_1 does not read head 1
+    assert imported(tmp_path, {**out, "q_proj.bias": vector([1, 0])}) == imported(tmp_path, out)
+    with pytest.raises(InputError, match="moves the logits of head 2"):
+        imported(tmp_path, {**out, "q_proj.bias": vector([1, 1])})
+    with pytest.raises(InputError, match="moves the logits of head 1"):
+        imported(tmp_path, {**out, "q_proj.bias": vector([1, 0])}, index=2)
+    opposite = {
+        "q_proj.weight": floats([Q[0]] * 2),
+        "k_proj.weight": floats([K[0]] * 2),
+        "v_proj.weight": floats([V[0]] * 2),
+        "out_proj.weight": floats([[2, -2]]),
+    }
+    model = imported(tmp_path, {**opposite, "q_proj.bias": vector([3, 3])})
+    assert model.canonical().heads == ()
+    for bias in ([3, 4], [3, 0]):  # the same W, but not the same w
+        with pytest.raises(InputError, match="moves the logits of head 1"):
+            imported(tmp_path, {**opposite, "q_proj.bias": vector(bias)})
+
+
 def test_packed_biases_are_cut_like_the_matrix(tmp_path: Path) -> None:
     tensors = {**PACKED, "in_proj_bias": vector([0, 0, 8, 9, 2, 5])}
     weights = open_weights(written(tmp_path, safetensors(tensors)))
@@ -276,6 +297,129 @@ def test_further_tensors_of_the_layer(name: str, reason: str, prefix: str, tmp_p
     assert accounted(weights, layout, [prefix + name]) == layout
     with pytest.raises(InputError, match="there is no such tensor"):
         accounted(weights, layout, ["nothing"])
+
+
+WHOLE_LAYER = [
+    ("attn.qkv.proj.weight", "attn.o.weight"),  # the packed matrix lies deeper than the output
+    ("attn.qkv.weight", "attn.out.proj.weight"),
+    ("attn/qkv/kernel", "attn/out/kernel"),
+    ("attn.qkv", "attn.out"),
+]
+
+
+@pytest.mark.parametrize(("packed", "out"), WHOLE_LAYER)
+@pytest.mark.parametrize(
+    ("name", "reason"), [("q_norm.weight", "normalises"), ("sinks", "no token"), ("out.lora_A.weight", "merge it")]
+)
+def test_further_tensors_beside_any_of_the_projections(
+    packed: str, out: str, name: str, reason: str, tmp_path: Path
+) -> None:
+    key = packed[:5] + name
+    tensors = {packed: floats([*Q, *K, *V]), out: floats(OUT), "other.gate": vector([1])}
+    for further in ({}, {key: vector([1])}):
+        weights = open_weights(written(tmp_path, safetensors({**tensors, **further})))
+        layout = named(weights, packed, packed, packed, out)
+        if further:
+            with pytest.raises(InputError, match=f"{key}: belongs to this layer and .*{reason}"):
+                accounted(weights, layout)
+        else:
+            assert accounted(weights, layout) == layout
+
+
+def test_tensors_beside_the_output_projection_of_a_recognised_layer(tmp_path: Path) -> None:
+    for name in ("attention.output.dense.lora_A.weight", "attention.output.gate", "attention.self.sinks"):
+        tensors = {f"x.{key}": tensor for key, tensor in (FAMILIES["BERT"] | {name: vector([1])}).items()}
+        weights = open_weights(written(tmp_path, safetensors(tensors)))
+        with pytest.raises(InputError, match=f"x.{name}: belongs to this layer"):
+            accounted(weights, recognised(weights))
+
+
+@pytest.mark.parametrize(
+    ("form", "bias"),
+    [
+        ("a.{}.weight", "a.{}.bias"),
+        ("a/{}/kernel", "a/{}/bias"),
+        ("a.{}.kernel", "a.{}.bias"),
+        ("a.{}.w", "a.{}.b"),
+        ("a.{}.matrix", "a.{}.bias"),
+        ("a.{}_weight", "a.{}_bias"),
+        ("a.{}_kernel", "a.{}_bias"),
+        ("{}_w", "{}_b"),
+        ("{}", "{}_bias"),
+        ("a.{}", "a.{}.bias"),
+    ],
+)
+def test_biases_beside_every_kind_of_name(form: str, bias: str, tmp_path: Path) -> None:
+    names = ("query", "key", "value", "out")
+    tensors = {form.format(name): floats(rows) for name, rows in zip(names, (Q, K, V, OUT), strict=True)}
+    tensors |= {bias.format(name): vector([n, 9]) for n, name in enumerate(names)}
+    weights = open_weights(written(tmp_path, safetensors(tensors)))
+    layout = accounted(weights, named(weights, *map(form.format, names)))
+    found = (layout.q_bias, layout.k_bias, layout.v_bias, layout.out_bias)
+    assert found == tuple(map(bias.format, names))
+
+
+def conv1d(rows: list[list[int]]) -> tuple[str, list[int], bytes]:
+    return floats(transpose(rows))
+
+
+def family(form: str, names: str, out: str) -> dict[str, tuple[str, list[int], bytes]]:
+    parts = zip(names.split(), (Q, K, V), strict=True)
+    return {**{form.format(name): floats(rows) for name, rows in parts}, out: floats(OUT)}
+
+
+FAMILIES = {
+    "BERT": family("attention.self.{}.weight", "query key value", "attention.output.dense.weight")
+    | {"attention.output.LayerNorm.weight": vector([1, 2]), "attention.output.LayerNorm.bias": vector([1, 2])},
+    "ViT": family("attention.attention.{}.weight", "query key value", "attention.output.dense.weight"),
+    "DistilBERT": family("attention.{}_lin.weight", "q k v", "attention.out_lin.weight"),
+    "T5": family("layer.0.SelfAttention.{}.weight", "q k v", "layer.0.SelfAttention.o.weight"),
+    "GPT-2": {"attn.c_attn.weight": conv1d([*Q, *K, *V]), "attn.c_proj.weight": conv1d(OUT)},
+    "Phi-3": {"self_attn.qkv_proj.weight": floats([*Q, *K, *V]), "self_attn.o_proj.weight": floats(OUT)},
+}
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+@pytest.mark.parametrize("prefix", ["", "encoder.layer.0."])
+def test_families_of_names(name: str, prefix: str, tmp_path: Path) -> None:
+    tensors = {prefix + key: tensor for key, tensor in FAMILIES[name].items()}
+    tensors |= {"mlp.norm.weight": vector([1])} if prefix or name != "T5" else {}
+    assert imported(tmp_path, tensors) == imported(tmp_path, HAND)
+    weights = open_weights(written(tmp_path, safetensors(tensors)))
+    assert recognised(weights).is_unscaled == (name == "T5")
+
+
+def test_a_packed_matrix_of_gpt2_that_is_no_conv1d_is_not_guessed(tmp_path: Path) -> None:
+    tensors = {"c_attn.weight": floats([*Q, *K, *V]), "c_proj.weight": floats(OUT)}
+    with pytest.raises(InputError, match="no attention layer is recognised"):
+        imported(tmp_path, tensors)
+
+
+def test_cross_attention_is_told_by_its_name(tmp_path: Path) -> None:
+    for module in ("crossattention.", "layers.0.encoder_attn.", "cross_attn."):
+        names = ("BERT", "attention.") if module == "crossattention." else ("", "")
+        tensors = FAMILIES[names[0]] if names[0] else HAND
+        given = {module + key.removeprefix(names[1]): tensor for key, tensor in tensors.items()}
+        with pytest.raises(InputError, match="is cross-attention"):
+            imported(tmp_path, given)
+
+
+@pytest.mark.parametrize(
+    "key", ["encoder.block.0.layer.0.SelfAttention.relative_attention_bias.weight", "rotary_emb.inv_freq"]
+)
+def test_tables_of_another_module_that_all_layers_use(key: str, tmp_path: Path) -> None:
+    tensors = {f"encoder.block.3.{name}": tensor for name, tensor in FAMILIES["T5"].items()}
+    weights = open_weights(written(tmp_path, safetensors({**tensors, key: vector([1])})))
+    with pytest.raises(InputError, match=f"{key}: may belong to all layers and .*position"):
+        accounted(weights, recognised(weights))
+    assert accounted(weights, recognised(weights), [key])
+
+
+@pytest.mark.parametrize("packed", ["h.0.attn.query_key_value.weight", "attention.linear_qkv.weight"])
+def test_a_matrix_packed_head_by_head_is_refused(packed: str, tmp_path: Path) -> None:
+    weights = open_weights(written(tmp_path, safetensors({packed: floats([*Q, *K, *V]), "o": floats(OUT)})))
+    with pytest.raises(InputError, match=f"{packed}: holds the queries, keys and values of one head after"):
+        named(weights, packed, packed, packed, "o")
 
 
 def mask(*rows: str) -> tuple[str, list[int], bytes]:

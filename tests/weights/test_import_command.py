@@ -7,9 +7,11 @@ import os
 import pickle
 import struct
 import time
+import tracemalloc
+import warnings
 from pathlib import Path
 from typing import Any
-from zipfile import ZIP_DEFLATED, ZipFile
+from zipfile import ZIP_DEFLATED, ZIP_LZMA, ZipFile
 
 import pytest
 from weights.weight_files import floats, npy, npz, safetensors, vector, written
@@ -103,10 +105,36 @@ def test_the_layout_of_gpt2(tmp_path: Path, capsys: Output) -> None:
     assert "Mask         h.3.attn.bias: hides nothing from the last token" in printed
     assert "Constant" not in printed
     assert heads(target.read_text()) == imported(capsys, written(tmp_path, WHOLE), "--num-heads", 2)
+    file = written(tmp_path, safetensors(tensors))
+    assert run(["import", str(file), "--num-heads", "2"]) == 0  # the same without being told
+    found = capsys.readouterr()
+    assert found.out == target.read_text()
+    assert "Stored       input × output" in found.err
     keys = (*keys, "--readout=e_2")
     assert "the biases of values and outputs add a constant" in complaint(
         capsys, written(tmp_path, safetensors(tensors)), "--num-heads", 2, *keys
     )
+
+
+def test_the_scale_of_t5_must_be_said(tmp_path: Path, capsys: Output) -> None:
+    names = {"q_proj": "q", "k_proj": "k", "v_proj": "v", "out_proj": "o"}
+    tensors = {f"SelfAttention.{names[key.split('.')[0]]}.weight": tensor for key, tensor in LAYER.items()}
+    file = written(tmp_path, safetensors(tensors))
+    keys = [f"--{'out' if x == 'o' else x}=SelfAttention.{x}.weight" for x in "qkvo"]
+    for options in ([], keys):
+        assert "--scale: must be given: layers with these names (T5)" in complaint(
+            capsys, file, "--num-heads", 1, *options
+        )
+    expected = imported(capsys, written(tmp_path, WHOLE, "w"), "--num-heads", 1, "--scale", 1)
+    assert imported(capsys, file, "--num-heads", 1, "--scale", 1) == expected
+
+
+def test_what_follows_the_layer_of_bert_is_said(tmp_path: Path, capsys: Output) -> None:
+    names = {"q_proj": "self.query", "k_proj": "self.key", "v_proj": "self.value", "out_proj": "output.dense"}
+    tensors = {f"{names[key.split('.')[0]]}.weight": tensor for key, tensor in LAYER.items()}
+    file = written(tmp_path, safetensors({**tensors, "output.LayerNorm.weight": vector([1, 1])}))
+    assert run(["import", str(file), "--num-heads", "2"]) == 0
+    assert "After it     output.LayerNorm.weight: not part of the layer" in capsys.readouterr().err
 
 
 def test_a_bias_beside_a_named_tensor_is_not_overlooked(tmp_path: Path, capsys: Output) -> None:
@@ -128,6 +156,10 @@ def test_a_bias_beside_a_named_tensor_is_not_overlooked(tmp_path: Path, capsys: 
         (["--readout=e_0"], "--readout: the layer has the outputs e_1 to e_2 (given: e_0)"),
         (["--readout=nowhere"], "nowhere: cannot be read"),
         (["--scale=1/sqrt(x)"], "--scale: unknown name (given: x)"),
+        (["--scale=1/sqrt(n)"], "--scale: unknown name (given: n); write the number, e.g. 1/sqrt(64) for heads"),
+        (["--scale=0"], "and not 0; e.g. 1/sqrt(64)"),
+        (["--readout=2"], "--readout: is neither e_i nor a file (given: 2); for one output write --readout e_2"),
+        (["--readout=-1"], "--readout: is neither e_i nor a file (given: -1); for one output write --readout e_1"),
         (["--scale=log(2)"], "--scale: must be a rational multiple of one square root"),
         (["--ignore=x"], "x: there is no such tensor"),
         (["--num-heads=0"], "--num-heads: must lie between 1 and 512 (given: 0)"),
@@ -145,10 +177,28 @@ def test_the_output_must_not_be_the_input(tmp_path: Path, capsys: Output) -> Non
     assert file.read_bytes() == WHOLE
 
 
+def test_the_output_must_not_be_the_readout(tmp_path: Path, capsys: Output) -> None:
+    file, readout = written(tmp_path, WHOLE), tmp_path / "e.json"
+    readout.write_text('["1", "2"]')
+    options = ("--num-heads", 2, "--readout", readout, "-o", readout)
+    assert "e.json: is read by the same command" in complaint(capsys, file, *options)
+    assert readout.read_text() == '["1", "2"]'
+
+
+def test_a_file_named_like_an_output_is_no_readout(
+    tmp_path: Path, capsys: Output, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    (tmp_path / "e_1").write_text("old")
+    assert run(["import", str(written(tmp_path, WHOLE)), "--num-heads", "2", "-o", "e_1"]) == 0
+    capsys.readouterr()
+    assert exactmha.load(tmp_path / "e_1").dim == 2
+
+
 def test_readouts_from_files(tmp_path: Path, capsys: Output) -> None:
     # e = (1/2, 3): v_1 = (1/2 − 3)·(1, 0), v_2 = (3/2 + 6)·(2, −1)
     file = written(tmp_path, WHOLE)
-    (tmp_path / "e.json").write_text('["1/2", "3"]')
+    (tmp_path / "e.json").write_text('["1/2", 3]')
     readouts = [
         tmp_path / "e.json",
         written(tmp_path, safetensors({"e": vector([0.5, 3])}), "e.safetensors"),
@@ -164,7 +214,9 @@ def test_readouts_from_files(tmp_path: Path, capsys: Output) -> None:
     [
         ('["1"]', "needs 2 entries (given: 1)"),
         ('["1", "sqrt(2)"]', "a readout is rational (given: sqrt(2))"),
-        ("[1, 2]", "must be a list of exact numbers as strings"),
+        ("[1, 2.5]", "must be a list of integers, or of exact numbers as strings"),
+        ("[1, true]", "must be a list of integers, or of exact numbers as strings"),
+        ("{}", "must be a list of integers, or of exact numbers as strings"),
         ('["1", "x"]', "unknown name (given: x)"),
     ],
 )
@@ -198,6 +250,15 @@ class Exploit:
 
 OBJECTS = npy("|O", (1,), pickle.dumps([Exploit()]))
 NAN = struct.pack("<4d", 1, float("nan"), 3, 4)
+WELL = npy("<f8", (2, 2), NUMBERS)
+
+
+def with_shape(text: str) -> bytes:
+    """An npy file whose header has this text as its shape."""
+    head = f"{{'descr': '<f8', 'fortran_order': False, 'shape': {text}, }}\n".encode()
+    return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(head)) + head + NUMBERS
+
+
 HOSTILE: dict[str, tuple[bytes, str]] = {
     "empty": (b"", "has 0 bytes, too few"),
     "seven bytes": (b"\0" * 7, "has 7 bytes, too few"),
@@ -239,19 +300,41 @@ HOSTILE: dict[str, tuple[bytes, str]] = {
     "npy": (npy("<f8", (2, 2), NUMBERS), "is a single NumPy array"),
     "HDF5": (b"\x89HDF\r\n\x1a\n" + b"\0" * 100, "is an HDF5 file"),
     "text": (b"hello, world, this is text", "is no safetensors or npz file"),
-    "zip cut off": (npz({"q.npy": npy("<f8", (2, 2), NUMBERS)})[:-9], "is no valid zip archive"),
+    "zip cut off": (npz({"q.npy": npy("<f8", (2, 2), NUMBERS)})[:-9], "is no zip archive, or is cut off or damaged"),
     "zip without npy": (npz({"q.txt": b"1"}), "q.txt: is no npy file"),
     "zip with a pickle": (npz({"archive/data.pkl": b"\x80\x02."}), "is a PyTorch checkpoint: a pickle"),
     "npz of objects": (npz({"q_proj.weight.npy": OBJECTS}), "q_proj.weight: holds Python objects, a pickle"),
-    "npz of other bytes": (npz({"q.npy": b"no array"}), "q: is no valid npy file"),
+    "npz of other bytes": (npz({"q.npy": b"no array"}), "q: is no npy file, or is cut off or damaged"),
     "npz too short": (npz({"q.npy": npy("<f8", (2, 2), NUMBERS[:-1])}), "q: its size is not what its shape says"),
     "npz too long": (npz({"q.npy": npy("<f8", (2, 2), NUMBERS + b"\0")}), "q: its size is not what its shape says"),
     "npz huge": (npz({"q.npy": npy("<f8", (10**9, 10**9), NUMBERS)}), "q: its size is not what its shape says"),
     "npz with code in its header": (
         npz({"q.npy": npy("<f8", (), b"").replace(b"(),", b"f()")}),
-        "is no valid npy file",
+        "is no npy file, or is cut off or damaged: malformed",
     ),
-    "npz cut in its header": (npz({"q.npy": npy("<f8", (2, 2), NUMBERS)[:20]}), "q: is no valid npy file"),
+    "npz of an unknown zip method": (npz({"q.npy": WELL}, ZIP_LZMA), "q: is packed in a way that NumPy does not write"),
+    "npz of bools for a shape": (npz({"q.npy": with_shape("(True, True)")}), "q: its shape is no list of natural"),
+    "npz of negative numbers": (npz({"q.npy": with_shape("(-2, -2)")}), "q: its shape is no list of natural numbers"),
+    "npz of a number for a shape": (npz({"q.npy": with_shape("2")}), "q: is no npy file, or is cut off or damaged"),
+    "npz of fractions": (npz({"q.npy": with_shape("(2.0, 2)")}), "q: is no npy file, or is cut off or damaged"),
+    "npz nested deeply": (npz({"q.npy": with_shape("(" * 900)}), "q: is no npy file, or is cut off or damaged"),
+    "npz of a long number": (npz({"q.npy": with_shape("9" * 9000)}), "q: is no npy file, or is cut off or damaged"),
+    "npz with a strange type": (
+        npz({"q.npy": WELL.replace(b"'<f8'", b"[3,4]")}),
+        "q: is no npy file, or is cut off or damaged",
+    ),
+    "npz with an odd list of fields": (
+        npz({"q.npy": WELL.replace(b"'<f8'", b"[()] ")}),
+        "q: is no npy file, or is cut off or damaged",
+    ),
+    "npz with an unfinished token": (
+        npz({"q.npy": WELL.replace(b"(2, 2, )", b'(2,2 """')}),
+        "q: is no npy file, or is cut off or damaged",
+    ),
+    "npz cut in its header": (
+        npz({"q.npy": npy("<f8", (2, 2), NUMBERS)[:20]}),
+        "q: is no npy file, or is cut off or damaged",
+    ),
 }
 
 
@@ -276,7 +359,7 @@ def test_a_damaged_array_of_an_archive(tmp_path: Path, capsys: Output) -> None:
     at = content.index(numbers) + len(numbers) - 1
     file = written(tmp_path, content[:at] + b"\1" + content[at + 1 :])
     keys = ("--q=q", "--k=q", "--v=q", "--out=q")
-    assert "q: cannot be read: Bad CRC-32" in complaint(capsys, file, "--num-heads", 1, *keys)
+    assert "q: is cut off or damaged: Bad CRC-32" in complaint(capsys, file, "--num-heads", 1, *keys)
 
 
 def test_an_array_twice_in_an_archive(tmp_path: Path, capsys: Output) -> None:
@@ -303,6 +386,61 @@ def test_a_zip_bomb_is_not_unpacked(tmp_path: Path, capsys: Output) -> None:
     start = time.monotonic()
     assert "k_proj.weight: has more than 4000000 entries" in complaint(capsys, path, "--num-heads", 2)
     assert time.monotonic() - start < 1
+
+
+@pytest.mark.parametrize("length", [2**30, 2**32 - 1])
+def test_a_long_npy_header_is_not_read(length: int, tmp_path: Path, capsys: Output) -> None:
+    """Zeros packed a thousand times smaller: reading that header would take its length in memory."""
+    path = tmp_path / "layer.npz"
+    with ZipFile(path, "w", ZIP_DEFLATED) as archive, archive.open("q.npy", "w", force_zip64=True) as stream:
+        stream.write(b"\x93NUMPY\x02\x00" + struct.pack("<I", length))
+        for _ in range(64):
+            stream.write(bytes(2**20))
+    tracemalloc.start()
+    options = ("--num-heads", 2, "--limit", "weights_bytes=1000000")
+    assert f"q: has a header of more than 4194304 bytes (given: {length})" in complaint(capsys, path, *options)
+    assert tracemalloc.get_traced_memory()[1] < 8 * 2**20
+    tracemalloc.stop()
+
+
+def test_a_zip_bomb_that_lies_about_its_size_is_not_unpacked(tmp_path: Path, capsys: Output) -> None:
+    """The archive says 2 × 2 and packs 64 MB: no more is unpacked than it says."""
+    head = npy("<f8", (2, 2), b"")
+    true, said = len(head) + 64 * 2**20, len(head) + 32
+    content = npz({"q.npy": head + bytes(64 * 2**20)}, ZIP_DEFLATED)
+    assert content.count(struct.pack("<I", true)) == 2
+    file = written(tmp_path, content.replace(struct.pack("<I", true), struct.pack("<I", said)))
+    tracemalloc.start()
+    options = ("--num-heads", 1, "--limit", "weights_bytes=1000000")
+    assert "q: is no npy file, or is cut off or damaged: Bad CRC-32" in complaint(capsys, file, *options)
+    assert tracemalloc.get_traced_memory()[1] < 8 * 2**20
+    tracemalloc.stop()
+
+
+def test_an_array_written_by_python_2_is_read_without_a_word(tmp_path: Path, capsys: Output) -> None:
+    old = {
+        f"{name}.npy": npy("<f8", shape, data).replace(b"(2, 2, )", b"(2L, 2L)")
+        for name, (_, shape, data) in LAYER.items()
+    }
+    with warnings.catch_warnings():
+        warnings.simplefilter("error")
+        found = imported(capsys, written(tmp_path, npz(old)), "--num-heads", 2)
+    assert found == imported(capsys, written(tmp_path, WHOLE), "--num-heads", 2)
+
+
+def test_a_header_whose_length_reads_pk_is_no_archive(tmp_path: Path, capsys: Output) -> None:
+    length = int.from_bytes(b"PK", "little")
+    text = WHOLE[8 : 8 + int.from_bytes(WHOLE[:8], "little")]
+    content = struct.pack("<Q", length) + text.ljust(length) + WHOLE[8 + len(text) :]
+    assert content.startswith(b"PK")
+    found = imported(capsys, written(tmp_path, content), "--num-heads", 2)
+    assert found == imported(capsys, written(tmp_path, WHOLE), "--num-heads", 2)
+
+
+def test_an_archive_without_arrays(tmp_path: Path, capsys: Output) -> None:
+    file = written(tmp_path, npz({}))
+    assert file.read_bytes().startswith(b"PK\x05\x06")
+    assert "no attention layer is recognised" in complaint(capsys, file, "--num-heads", 2)
 
 
 def test_a_sparse_file_of_10_gb_is_not_read(tmp_path: Path, capsys: Output) -> None:

@@ -9,7 +9,7 @@ from io import BytesIO
 from math import prod
 from pathlib import Path
 from typing import Any
-from zipfile import ZipFile
+from zipfile import ZIP_STORED, ZipFile
 
 SIZES = {"F64": 8, "F32": 4, "F16": 2, "BF16": 2, "BOOL": 1, "U8": 1, "I32": 4}
 
@@ -44,10 +44,10 @@ def npy(descr: str, shape: Sequence[int], data: bytes, *, fortran: bool = False)
     return b"\x93NUMPY\x01\x00" + struct.pack("<H", len(text)) + text + data
 
 
-def npz(members: Mapping[str, bytes]) -> bytes:
+def npz(members: Mapping[str, bytes], method: int = ZIP_STORED) -> bytes:
     """An archive of npy files."""
     stream = BytesIO()
-    with ZipFile(stream, "w") as archive:
+    with ZipFile(stream, "w", method) as archive:
         for name, content in members.items():
             archive.writestr(name, content)
     return stream.getvalue()
