@@ -88,6 +88,9 @@ def learn_numeric(
 
     Raises `InputError` for an answer that is not such a number, and for arguments that cannot be used.
     """
+    if not callable(oracle) or hasattr(oracle, "state_dict"):
+        hint = "wrap it: lambda tokens: float(...) of a list of tokens"
+        raise InputError("must be a function of a list of tokens, and not a module", field="oracle", hint=hint)
     heads, dim = whole(heads, "heads", 1, DEFAULT_LIMITS.heads), whole(dim, "dim", 1, DEFAULT_LIMITS.dim)
     seed, draws = whole(seed, "seed", 0, _MOST_SEED), whole(draws, "draws", 1, _MOST_DRAWS)
     error, length = positive_rational(epsilon, "epsilon"), _length(kind, scale)

@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 _MOST_HEADS = 16
 _MOST_DIM = 64
+_WRONG = "returned other heads than those of the instance, and did not notice"
 
 
 @click.command("budget")
@@ -167,11 +168,7 @@ def _text(model: Model, budgets: list[Budget], certificates: list[str], seed: in
         )
     console.print(rows)
     reasons = [(b.learner.name, str(b.failure)) for b in budgets if b.failure is not None]
-    reasons += [
-        (b.learner.name, "returned other heads than those of the instance, and did not notice")
-        for b in budgets
-        if b.result and not b.is_exact
-    ]
+    reasons += [(b.learner.name, _WRONG) for b in budgets if b.result and not b.is_exact]
     reasons += [(b.learner.name, text) for b in budgets if b.result for text in b.result.fallbacks[:2]]
     reasons += [
         (
@@ -240,6 +237,9 @@ def _table_text(cells: list[Cell], budgets: list[Budget]) -> str:
     console.print()
     console.print(f"{sum(b.is_exact for b in budgets)} of {len(budgets)} runs recovered all heads exactly;")
     console.print(f"{met} used exactly the queries of their formula, {fallen} fell back to a dearer way somewhere (*).")
+    for b in budgets:
+        if not b.is_exact:
+            console.print(f"{b.learner.name}, H = {b.heads}, d = {b.dim}: {b.failure or _WRONG}", soft_wrap=True)
     return text_of(console)
 
 

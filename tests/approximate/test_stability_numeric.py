@@ -299,6 +299,22 @@ def test_impossible_requests_name_the_argument(wrong: dict[str, Any]) -> None:
     assert str(caught.value).startswith(f"{next(iter(wrong))}: ")
 
 
+class Module:
+    """What a layer of PyTorch looks like from outside."""
+
+    def state_dict(self) -> dict[str, Any]:
+        return {}
+
+    def __call__(self, *_: Any) -> Any:
+        raise AssertionError
+
+
+@pytest.mark.parametrize("oracle", [Module(), None, 3])
+def test_an_oracle_must_be_a_function_of_tokens(oracle: Any) -> None:
+    with pytest.raises(InputError, match="oracle: must be a function of a list of tokens"):
+        learn_numeric(oracle, heads=1, dim=1)
+
+
 def test_integer_tokens_use_no_scale() -> None:
     with pytest.raises(InputError, match="scale: is not used"):
         learn_numeric(lambda _: 0.0, heads=1, dim=1, epsilon="1e-3", kind="integer", scale=1)

@@ -155,3 +155,18 @@ def test_one_head_and_a_wrong_number(capsys: pytest.CaptureFixture[str]) -> None
     assert "1 canonical heads" not in text
     assert run(["budget", "--heads", "0"]) == 2
     assert "(given: 0)" in capsys.readouterr().err
+
+
+def test_the_table_gives_a_reason_for_wrong_heads(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    opposite = [{"W": [["1"]], "v": ["1"]}, {"W": [["-1"]], "v": ["1"]}]
+    model = from_dict({"format": "exactmha/instance/1", "field": "exponential", "dim": 1, "heads": opposite})
+    monkeypatch.setattr("exactmha.budget.single_head.agrees", lambda *_: True)
+    monkeypatch.setattr(
+        "exactmha.budgets.fitting_model", lambda learner, *_: model if "single" in learner.name else None
+    )
+    assert run(["budget", "--table", "--heads", "1", "--dim", "1"]) == 1
+    text = capsys.readouterr().out
+    assert "FAILED" in text
+    assert "single-head, H = 2, d = 1: returned other heads" in text
