@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from decimal import Decimal, localcontext
 from fractions import Fraction
+from math import exp
 from typing import Any
 
 import pytest
@@ -22,6 +23,7 @@ from exactmha.approximate.truth import ordered_truth
 from exactmha.attention import Attention, Model
 from exactmha.errors import InputError, LimitError
 from exactmha.heads import Head
+from exactmha.instance import from_dict
 from exactmha.outcome import Outcome
 from exactmha.randomness import Stream
 from exactmha.sequences import Token
@@ -238,6 +240,15 @@ def test_the_double_box_does_not_depend_on_the_ambient_precision(precision: int)
     exact = exact_number(model, [[x * 1 for x in token] for token in [[Fraction(1), Fraction(2)], [Fraction(0)] * 2]])
     rounded = double_oracle(model)([[Fraction(1), Fraction(2)], [Fraction(0)] * 2])
     assert abs(float(exact) - rounded) < 1e-13
+
+
+def test_doubles_are_correct_where_logarithms_cancel() -> None:
+    # W = log((10^30 + 1)/10^30), a sum of logarithms that cancel to 30 digits; with x = 10^15, x·W·x = 1
+    name = f"log({10**30 + 1}/{10**30})"
+    heads = [{"W": [[name]], "v": ["1"]}]
+    model = from_dict({"format": "exactmha/instance/1", "field": "rational", "dim": 1, "heads": heads})
+    found = double_oracle(model)([[Fraction(0)], [Fraction(10**15)]])
+    assert abs(found / 10**15 - exp(1) / (1 + exp(1))) < 1e-14
 
 
 def test_parameters_that_are_no_doubles_are_refused() -> None:

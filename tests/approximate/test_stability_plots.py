@@ -2,13 +2,17 @@
 
 from __future__ import annotations
 
+from math import log10
 from pathlib import Path
 
 import pytest
 
 import exactmha
 from exactmha.approximate.plots import amplification, error_curve, plot
+from exactmha.approximate.run import largest_certified
+from exactmha.approximate.samples import exact_source
 from exactmha.approximate.stability import choose
+from exactmha.attention import Attention
 from exactmha.errors import InputError
 
 pytest.importorskip("matplotlib")
@@ -23,7 +27,11 @@ def test_amplification_grows_with_the_heads() -> None:
 
 def test_observed_errors_stay_below_the_certified_bound(tmp_path: Path) -> None:
     model = exactmha.random_model(2, 1, "exponential", seed=0)
-    curve = error_curve("x", model, choose(model))
+    chosen = choose(model)
+    curve = error_curve("x", model, chosen)
+    star = largest_certified(exact_source(Attention(model), chosen.design, 2))
+    assert star is not None
+    assert abs(curve.epsilon[0] - log10(float(star.epsilon))) < 1e-9
     assert len(curve.epsilon) == len(curve.bound) == len(curve.observed) > 3
     assert all(b + 1e-9 > o > b - 3 for b, o in zip(curve.bound, curve.observed, strict=True))
     assert curve.bound[0] > curve.observed[0] + 0.05  # at ε*, visibly

@@ -11,12 +11,20 @@ from flint import arb, ctx, fmpq
 
 import exactmha
 from exactmha.approximate.balls import largest
-from exactmha.approximate.lost import SeparationLost
+from exactmha.approximate.lost import Contradiction, SeparationLost
 from exactmha.approximate.match import can_be_matched, matched, orders
 from exactmha.approximate.numbers import Reading
 from exactmha.approximate.profile import ProfileBox, ProfileSamples, forward, mean_value_profile
-from exactmha.approximate.run import CertifiedRun, Method, certify, largest_certified, mean_value_enclosure
-from exactmha.approximate.samples import exact_source, magnitude, number_source
+from exactmha.approximate.run import (
+    CertifiedRun,
+    Method,
+    _first_row,
+    base_misfit,
+    certify,
+    largest_certified,
+    mean_value_enclosure,
+)
+from exactmha.approximate.samples import Samples, exact_source, magnitude, number_source
 from exactmha.approximate.stability import Chosen, choose, contains_truth
 from exactmha.approximate.truth import ordered_truth
 from exactmha.attention import Attention, Model
@@ -195,22 +203,35 @@ def test_a_wrong_constant_is_a_contradiction(heads: int, dim: int, method: Metho
     assert "no model with at most" in wrong.reason
 
 
+def first_boxes(samples: Samples) -> dict[tuple[int, int], ProfileBox]:
+    return _first_row(samples, mean_value_profile)[0]
+
+
 def test_the_derivative_of_the_base_misfit_is_sharper_than_balls() -> None:
-    # an error of 1000ε in f(b_1) alone moves s·b_1 as well: the boxes do not see it, the mean-value row does
-    model = exactmha.random_model(2, 1, "exponential", seed=1)
+    # an error in f(b_1) alone moves s·b_1 as well: for some sizes the boxes do not see it, but the mean-value row does
+    model = exactmha.random_model(2, 2, "exponential", seed=0)
     design = choose(model).design
+    seen = []
     with ctx.workprec(256):
         samples = exact_source(Attention(model), design, 2)()
         epsilon = arb(2) ** -60
-        wrong = replace(samples, base=samples.base + 1000 * epsilon).centre().widened(epsilon)
-        with pytest.raises(InconsistentAnswers, match="no model with at most 2 heads"):
-            mean_value_enclosure(wrong, epsilon)
-        right = replace(samples, base=samples.base + epsilon / 2).centre().widened(epsilon)
-        assert mean_value_enclosure(right, epsilon).parameters.radius > 0
+        for n in range(-1, 24):
+            given = replace(samples, base=samples.base + epsilon * arb(2) ** n).centre().widened(epsilon)
+            try:
+                mean_value_enclosure(given, epsilon)
+            except Contradiction as found:
+                seen.append(found.step)
+                if found.step == "base value" and base_misfit(given, first_boxes(given)).contains(0):
+                    seen.append("only by the row")
+            else:
+                seen.append("")
+    assert seen[0] == ""  # within ε: no contradiction
+    assert "only by the row" in seen
+    assert seen[-1]
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_a_head_too_few_is_never_certified_in_one_dimension(seed: int) -> None:
+def test_a_head_too_few_is_a_contradiction_for_these_instances(seed: int) -> None:
     model = exactmha.random_model(2, 1, "exponential", seed)
     design = choose(model).design
     run = certify(exact_source(Attention(model), design, 1), TINY)
