@@ -90,7 +90,7 @@ def estimate(
         expected_queries(heads, d),
         expected_length(heads),
         seconds,
-        _used_bytes() / _MIB + kept,
+        used_bytes() / _MIB + kept,
         certificate,
         None if spent is None else (2 * d * d - 1) * spent,
         run.profiles,
@@ -102,7 +102,7 @@ def told(model: Model, heads_bound: int | None) -> int:
     return len(model.canonical().heads) if heads_bound is None else heads_bound
 
 
-def _used_bytes() -> int:
+def used_bytes() -> int:
     """Return the most memory that this process has held so far.
 
     On Linux `ru_maxrss` would include what the process held before it became this program.

@@ -15,7 +15,7 @@ import pytest
 
 from exactmha.cli import estimates
 from exactmha.cli.main import run
-from exactmha.estimate import _used_bytes, estimate
+from exactmha.estimate import estimate, used_bytes
 from exactmha.instance import save
 from exactmha.random_instance import random_model
 from exactmha.verification import verify
@@ -46,7 +46,7 @@ def test_small_shapes(heads: int, dim: int, field: str) -> None:
 
 def test_memory_grows_with_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None:
     """Each of 8 heads keeps an exponent and a residue for 20² profiles, at least 28 bytes each, at most a kilobyte."""
-    monkeypatch.setattr("exactmha.estimate._used_bytes", lambda: 0)
+    monkeypatch.setattr("exactmha.estimate.used_bytes", lambda: 0)
     kept = estimate(random_model(8, 20, "exponential", 0)).mebibytes * 2**20
     assert 20 * 20 * 8 * 2 * 28 < kept < 20 * 20 * 8 * 2 * 1024
 
@@ -54,7 +54,7 @@ def test_memory_grows_with_what_is_kept(monkeypatch: pytest.MonkeyPatch) -> None
 @pytest.mark.skipif(sys.platform != "linux", reason="/proc is Linux's")
 def test_memory_held_before_this_program_is_not_counted() -> None:
     """A process that held 300 MiB becomes Python: its own maximum is that of Python alone."""
-    second = "from exactmha.estimate import _used_bytes; print(_used_bytes() // 2**20)"
+    second = "from exactmha.estimate import used_bytes; print(used_bytes() // 2**20)"
     first = f"import os, sys; x = b'1' * (300 * 2**20); os.execv(sys.executable, [sys.executable, '-c', {second!r}])"
     used = int(subprocess.run([sys.executable, "-c", first], capture_output=True, text=True, check=True).stdout)
     assert 10 < used < 200
@@ -67,9 +67,9 @@ def test_memory_without_proc(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("pathlib.Path.read_text", absent)
     monkeypatch.setattr("resource.getrusage", lambda _who: SimpleNamespace(ru_maxrss=1234))
     monkeypatch.setattr("sys.platform", "freebsd")
-    assert _used_bytes() == 1234 * 1024
+    assert used_bytes() == 1234 * 1024
     monkeypatch.setattr("sys.platform", "darwin")
-    assert _used_bytes() == 1234
+    assert used_bytes() == 1234
 
 
 @pytest.mark.parametrize(("heads", "dim", "field"), [(4, 10, "exponential"), (3, 5, "rational"), (2, 4, "radical")])
