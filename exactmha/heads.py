@@ -84,3 +84,8 @@ def opposite(head: Head, *, opposite_v: bool = False) -> Head:
     """Return (−W, v), or (−W, −v)."""
     W = tuple(tuple(tuple(-x for x in row) for row in unit) for unit in head.W)
     return Head(W, negated(head.v) if opposite_v else head.v)
+
+
+def bilinear(matrix: Matrix, b: Sequence[int], u: Sequence[int]) -> fmpq:
+    """Return b^T M u for one d × d matrix of coordinates."""
+    return sum((x * w * y for x, row in zip(b, matrix, strict=True) for w, y in zip(row, u, strict=True)), fmpq(0))

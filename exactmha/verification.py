@@ -6,13 +6,11 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 from fractions import Fraction
 
-from flint import fmpq
-
 from exactmha.attention import Attention, Model
 from exactmha.conditions import CONDITIONS, Grid, failure_bound
 from exactmha.errors import ConditionFailed, ExactMHAError, InconsistentAnswers, InputError
 from exactmha.fields.interface import Value, dot
-from exactmha.heads import Canonical, Head
+from exactmha.heads import Canonical, Head, bilinear
 from exactmha.limits import DEFAULT_LIMITS, Limits
 from exactmha.oracle import Oracle
 from exactmha.outcome import Claim, Evidence, Outcome, counted
@@ -332,7 +330,7 @@ def diagnosis(heads: tuple[Head, ...], redraw: Redraw) -> str:
     if not redraw.u:
         return redraw.witness
     found = []
-    logits = [tuple(_bilinear(matrix, redraw.b, redraw.u) for matrix in head.W) for head in heads]
+    logits = [tuple(bilinear(matrix, redraw.b, redraw.u) for matrix in head.W) for head in heads]
     for h, logit in enumerate(logits):
         same = [g for g in range(h) if logits[g] == logit]
         if same:
@@ -340,7 +338,3 @@ def diagnosis(heads: tuple[Head, ...], redraw: Redraw) -> str:
         if not any(dot(heads[h].v, redraw.u)):
             found.append(f"C3: v_{h + 1}·u = 0")
     return "; ".join(found) or redraw.witness
-
-
-def _bilinear(matrix: tuple[tuple[fmpq, ...], ...], b: tuple[int, ...], u: tuple[int, ...]) -> fmpq:
-    return sum((x * row[j] * y for x, row in zip(b, matrix, strict=True) for j, y in enumerate(u)), fmpq(0))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import resource
-import sys
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager
@@ -15,6 +13,7 @@ from typing import Any
 from flint import fmpq, fmpq_mpoly_ctx, fmpq_poly, fmpz
 
 from exactmha.attention import Attention, Model
+from exactmha.estimate import used_bytes
 from exactmha.fields import ExponentialField, RadicalField, RationalField
 from exactmha.fields.interface import Value
 from exactmha.oracle import Oracle
@@ -77,10 +76,8 @@ def time_verification(field: str, heads: int, dim: int, repetitions: int) -> Ver
     model = random_model(heads, dim, field, seed=0)
     runs = [_one_run(model, heads) for _ in range(repetitions + 1)][1:]
     parts = {name: median(run[name] for run, _ in runs) for name in runs[0][0]}
-    scale = 1024 if sys.platform != "darwin" else 1024**2
-    peak = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss / scale
     queries = runs[0][1].queries
-    return VerificationTiming(field, heads, dim, queries, peak_mib=peak, **parts)
+    return VerificationTiming(field, heads, dim, queries, peak_mib=used_bytes() / 2**20, **parts)
 
 
 def _one_run(model: Model, heads: int) -> tuple[dict[str, float], Recovery]:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 import click
 
-from exactmha.cli.options import field_option, json_option, limit_option, load_model, seed_option
+from exactmha.cli.options import field_option, given_options, json_option, limit_option, load_model, seed_option
 from exactmha.cli.sweep import IntegerRange
 from exactmha.errors import InputError
 from exactmha.limits import Limits
@@ -53,11 +53,7 @@ def command(
     Exit status: 0 all learners that claim to work did, with exactly the queries of their formula (or more, where they
     say why), 1 one did not, 2 bad input.
     """
-    given = [
-        name
-        for name in ("heads", "dim", "field_name")
-        if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT
-    ]
+    given = given_options(ctx) & {"heads", "dim", "field_name"}
     _check_options(instance, heads, dim, show_table, plot_path, given)
     if show_table:
         return _table(heads, dim, field_name, seed, plot_path, as_json)
@@ -80,7 +76,7 @@ def command(
 
 
 def _check_options(
-    instance: str | None, heads: range, dim: range, show_table: bool, plot_path: str | None, given: list[str]
+    instance: str | None, heads: range, dim: range, show_table: bool, plot_path: str | None, given: set[str]
 ) -> None:
     if instance is not None and given:
         raise InputError("--heads, --dim and --field describe a random instance", field="INSTANCE", value=instance)

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Any
 import click
 
 from exactmha.cli.certificate import write_certificate
-from exactmha.cli.options import field_option, json_option, limit_option, seed_option
+from exactmha.cli.options import field_option, given_options, json_option, limit_option, seed_option
 from exactmha.errors import InputError
 from exactmha.field_names import FIELD_NAMES
 from exactmha.files import check_new_folder, check_writable, write_folder
@@ -21,7 +21,7 @@ if TYPE_CHECKING:
     from exactmha.counterexamples.setting import Setting
 
 _SHOWN_QUERIES = 6
-_OPTIONS = ("heads", "dim", "field_name", "seed", "smallest", "output", "certificate")
+_OPTIONS = {"heads", "dim", "field_name", "seed", "smallest", "output", "certificate"}
 
 
 @click.command("counterexample")
@@ -57,7 +57,7 @@ def command(
     from exactmha.counterexamples.networks import network_assumption
     from exactmha.counterexamples.setting import Setting
 
-    given = [o for o in _OPTIONS if ctx.get_parameter_source(o) is not click.core.ParameterSource.DEFAULT]
+    given = given_options(ctx) & _OPTIONS
     if name is None:
         if given:
             hint = "exactmha counterexample lists the names"
@@ -88,7 +88,7 @@ def command(
     return exit_status(claim.outcome for claim in found.claims)
 
 
-def _check_network_options(name: str, given: list[str]) -> None:
+def _check_network_options(name: str, given: set[str]) -> None:
     for option in ("smallest", "output", "certificate"):
         if option in given:
             hint = "--json prints the models"

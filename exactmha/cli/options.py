@@ -102,6 +102,11 @@ def probability(text: str, limits: Limits) -> Fraction:
     return Fraction(int(value.numerator), int(value.denominator))
 
 
+def given_options(ctx: click.Context) -> set[str]:
+    """Return the names of the parameters that the user gave, whatever their values."""
+    return {name for name in ctx.params if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT}
+
+
 def write_or_print(text: str, output: str | None) -> None:
     """Write `text` to a file, atomically, or to standard output."""
     if output is None:

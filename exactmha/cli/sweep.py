@@ -11,7 +11,7 @@ from typing import Any
 
 import click
 
-from exactmha.cli.options import json_option
+from exactmha.cli.options import given_options, json_option
 from exactmha.errors import InputError, WorkerLost
 from exactmha.field_names import FIELD_NAMES
 from exactmha.outcome import Outcome, exit_status
@@ -82,9 +82,8 @@ def command(
 
     wanted: list[Task | FileTask]
     if folder is not None:
-        for name in ("heads", "dim", "field_name"):
-            if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT:
-                raise InputError("--heads, --dim and --field describe random instances", field="FOLDER", value=folder)
+        if given_options(ctx) & {"heads", "dim", "field_name"}:
+            raise InputError("--heads, --dim and --field describe random instances", field="FOLDER", value=folder)
         wanted = [*file_tasks(folder, trials or 1, grid or 0)]
     else:
         names = FIELD_NAMES if field_name == "all" else (field_name,)

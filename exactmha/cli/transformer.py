@@ -10,7 +10,7 @@ import click
 
 from exactmha.errors import InputError
 from exactmha.limits import Limits
-from exactmha.outcome import exit_status
+from exactmha.outcome import counted, exit_status
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -93,7 +93,7 @@ def canonical_text(model: Transformer) -> tuple[str, str]:
     made = as_transformer(form, model.field, model.dim, slopes)
     heads, lines = len(form.W), len(form.lines)
     explanation = (
-        f"Canonical form: {heads} of {len(model.W)} heads and {lines} line{'s' * (lines != 1)} from {len(model.a)} "
+        f"Canonical form: {heads} of {len(model.W)} heads and {counted(lines, 'line')} from {len(model.a)} "
         f"neurons; written with {len(made.a)} neurons, {realise(form, slopes).words}."
     )
     return to_text(made), explanation

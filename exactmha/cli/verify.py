@@ -13,6 +13,7 @@ from exactmha.cli.certificate import write_certificate
 from exactmha.cli.estimates import announce
 from exactmha.cli.options import (
     field_option,
+    given_options,
     json_option,
     limit_option,
     probability,
@@ -74,7 +75,7 @@ def command(
     from exactmha.conditions import Grid
     from exactmha.transformer.model import Transformer
 
-    given = {name for name in ctx.params if ctx.get_parameter_source(name) is not click.core.ParameterSource.DEFAULT}
+    given = given_options(ctx)
     _check_options(given, instance, example, learner)
     shape = (3 if heads is None else heads, 3 if dim is None else dim, field_name, seed)
     model, source, design = _instance(instance, example, shape, (neurons, width), limits)

@@ -8,6 +8,7 @@ from exactmha.attention import Attention, Model
 from exactmha.counterexamples.setting import Degenerate, Setting
 from exactmha.errors import ExactMHAError, LimitError
 from exactmha.fields.values import ExactValue
+from exactmha.heads import Head
 from exactmha.oracle import Oracle
 from exactmha.outcome import Claim, Evidence, Outcome, counted
 from exactmha.recover.learn import learn
@@ -28,6 +29,19 @@ def refused(setting: Setting, answer: Answer, what: str, told: int) -> Claim:
     return Claim("refused", statement, Outcome.FAILS, Evidence.COMPUTED, "it returned heads")
 
 
+def recovered(
+    setting: Setting, oracle: Oracle, *, heads: int | None = None, heads_bound: int | None = None
+) -> tuple[Head, ...]:
+    """Run the learner with the tokens of the setting; raises `Degenerate` where it returns no heads."""
+    try:
+        run = learn(oracle, heads=heads, heads_bound=heads_bound, seed=setting.seed, grid=setting.grid, redraw=False)
+    except LimitError:
+        raise
+    except ExactMHAError as error:
+        raise Degenerate(str(error)) from None
+    return run.heads
+
+
 def same_recovery(setting: Setting, models: Sequence[Model], bound: int) -> Claim:
     """Run the learner, told only a bound, on both models with the tokens of the setting: it finds the first one twice.
 
@@ -37,12 +51,6 @@ def same_recovery(setting: Setting, models: Sequence[Model], bound: int) -> Clai
     found = []
     for model in models:
         oracle = Oracle(Attention(model), setting.field, setting.dim)
-        try:
-            run = learn(oracle, heads_bound=bound, seed=setting.seed, grid=setting.grid, redraw=False)
-        except LimitError:
-            raise
-        except ExactMHAError as error:
-            raise Degenerate(str(error)) from None
-        found.append(run.heads)
+        found.append(recovered(setting, oracle, heads_bound=bound))
     same = Outcome.of(found == [models[0].canonical().heads] * len(models))
     return Claim("recovery", statement, same, Evidence.COMPUTED, "exact comparison of two runs")

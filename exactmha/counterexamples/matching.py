@@ -6,12 +6,11 @@ from collections.abc import Sequence
 
 from exactmha.attention import Attention, Model
 from exactmha.counterexamples.build import Construction
-from exactmha.counterexamples.learner import same_recovery
+from exactmha.counterexamples.learner import recovered, same_recovery
 from exactmha.counterexamples.setting import Degenerate, Setting, dual, learner_queries, orthogonal
-from exactmha.errors import ExactMHAError, LimitError
+from exactmha.errors import LimitError
 from exactmha.oracle import Oracle
 from exactmha.outcome import Claim, Evidence, Outcome, counted
-from exactmha.recover.learn import learn
 
 _MOST_SIZE = 36
 
@@ -83,12 +82,7 @@ def _matching_tells(setting: Setting, models: Sequence[Model]) -> Claim:
     transcripts, found = [], []
     for model in models:
         oracle = Oracle(Attention(model), model.field, model.dim, keep_transcript=True)
-        try:
-            found.append(learn(oracle, heads=setting.heads, seed=setting.seed, grid=setting.grid, redraw=False).heads)
-        except LimitError:
-            raise
-        except ExactMHAError as error:
-            raise Degenerate(str(error)) from None
+        found.append(recovered(setting, oracle, heads=setting.heads))
         transcripts.append(oracle.transcript or [])
     left, right = ({tuple(x.runs): answer for x, answer in transcript} for transcript in transcripts)  # type: ignore[attr-defined]  # asked as runs
     same = Outcome.every(left[query].equals(right[query]) for query in grid)

@@ -11,7 +11,7 @@ from exactmha.counterexamples.build import Construction
 from exactmha.counterexamples.setting import Setting, copies, dual, learner_queries, orthogonal
 from exactmha.errors import ConditionFailed
 from exactmha.fields.interface import Scalar, added, dot, negated
-from exactmha.heads import Head, Matrix, canonical
+from exactmha.heads import Head, bilinear, canonical
 from exactmha.oracle import Oracle
 from exactmha.outcome import Claim, Evidence, Outcome
 from exactmha.recover.learn import learn
@@ -155,13 +155,9 @@ def _profile(model: Model, b: IntToken, u: IntToken) -> tuple[Scalar, dict[tuple
     constant, terms = zero, dict[tuple[fmpq, ...], Scalar]()
     for head in model.heads:
         (constant,) = added((constant,), (dot(head.v, b),))
-        logit = tuple(_form(unit, b, u) for unit in head.W)
+        logit = tuple(bilinear(unit, b, u) for unit in head.W)
         (terms[logit],) = added((terms.get(logit, zero),), (dot(head.v, u),))
     return constant, {logit: c for logit, c in terms.items() if any(c)}
-
-
-def _form(matrix: Matrix, b: IntToken, u: IntToken) -> fmpq:
-    return sum((x * w * y for x, row in zip(b, matrix, strict=True) for w, y in zip(row, u, strict=True)), fmpq(0))
 
 
 def _shown(b: Sequence[IntToken], u: Sequence[IntToken]) -> str:
