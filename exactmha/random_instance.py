@@ -96,7 +96,20 @@ EXAMPLES = {
             "heads": [{"W": [["log(2)"]], "v": ["1"]}, {"W": [["log(3)"]], "v": ["2"]}],
         },
         Grid(3, 3),
-    )
+    ),
+    # the smallest case in which heads must be matched: 29 queries, all numbers fractions
+    "two-heads-2d": Example(
+        {
+            "format": FORMAT,
+            "field": "rational",
+            "dim": 2,
+            "heads": [
+                {"W": [["log(2)", "0"], ["log(3)", "log(2)"]], "v": ["1", "1"]},
+                {"W": [["0", "log(3)"], ["log(2)", "0"]], "v": ["2", "-1"]},
+            ],
+        },
+        Grid(3, 5),
+    ),
 }
 
 

@@ -20,6 +20,7 @@ COMMANDS = {
     "check": "Check a certificate without trusting the learner.",
     "export-rocq": "Write a certificate as a Rocq file, which coqc proves again.",
     "counterexample": "Break the theorem: an exact counterexample for every assumption dropped.",
+    "explain": "Tell a run as a story: every step with its formula, its numbers and what was checked.",
     "sweep": "Verify many random instances, or a folder of instance files; resumable, in parallel or on a cluster.",
     "bench": "Time everything against bare FLINT and SymPy, side by side in one run.",
     "reproduce": "Regenerate every table that README shows.",
@@ -27,6 +28,7 @@ COMMANDS = {
     "budget": "Compare how many queries every learner needs, against the number of unknowns.",
     "identify": "Decide whether a list of queries determines the heads, to first order.",
     "import": "Read a real attention layer (.safetensors or .npz) as an exact instance.",
+    "reference": "Write a short reference of the Python interface as one HTML page.",
     "random": "Write a random canonical instance.",
     "canonical": "Write the canonical form of an instance: equal W merged, zero sums discarded.",
 }

@@ -1,0 +1,119 @@
+"""`exactmha explain`."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+import click
+
+from exactmha.cli.options import field_option, limit_option, seed_option
+from exactmha.errors import InputError, LimitError
+from exactmha.files import check_writable, write_atomically
+from exactmha.limits import Limits
+
+if TYPE_CHECKING:
+    from exactmha.attention import Model
+    from exactmha.conditions import Grid
+    from exactmha.explain.run import Run
+
+
+@click.command("explain")
+@click.argument("instance", required=False)
+@click.option("--example", help="Explain a built-in teaching example: two-heads-1d (the default) or two-heads-2d.")
+@click.option("--heads", type=int, help="Number H of heads of a random instance.")
+@click.option("--dim", type=int, help="Dimension d of a random instance.")
+@field_option
+@seed_option
+@click.option("--grid", type=click.IntRange(2), help="Number of values of every token coordinate.  [default: few]")
+@click.option("--step", type=int, help="Print only this step.")
+@click.option("--html", help="Write one self-contained page to this file instead.")
+@click.option("--latex", help="Write a LaTeX document to this file instead.")
+@click.option("--plot", help="Draw the first profile and the ledger to this .png, .pdf or .svg file instead.")
+@limit_option
+@click.pass_context
+def command(
+    ctx: click.Context,
+    instance: str | None,
+    example: str | None,
+    heads: int | None,
+    dim: int | None,
+    field_name: str,
+    seed: int,
+    grid: int | None,
+    step: int | None,
+    html: str | None,
+    latex: str | None,
+    plot: str | None,
+    limits: Limits,
+) -> None:
+    """Tell the run of the learner on INSTANCE as a story: each step with its formula, its numbers and what was checked.
+
+    Every equation with numbers is evaluated exactly, both sides, when it is printed. With --html, --latex or --plot
+    files are written and nothing is printed.
+    """
+    from exactmha.conditions import Grid
+    from exactmha.explain.run import GRID, gather
+
+    is_random = heads is not None or dim is not None
+    if (instance is not None) + (example is not None) + is_random > 1:
+        raise InputError(
+            "more than one instance", field="INSTANCE", hint="give one of: a file, --example, --heads --dim"
+        )
+    if ctx.get_parameter_source("field_name") is not click.core.ParameterSource.DEFAULT and not is_random:
+        raise InputError("describes a random instance", field="--field", hint="give --heads and --dim too")
+    shape = (2 if heads is None else heads, 2 if dim is None else dim, field_name, seed) if is_random else None
+    model, design = _model(instance, example, shape, limits)
+    chosen = Grid(grid, grid) if grid else design or GRID
+    outputs = [path for path in (html, latex, plot) if path is not None]
+    if outputs and step is not None:
+        raise InputError("is for text only", field="--step", value=step, hint="leave it out")
+    for path in outputs:
+        check_writable(path, *([instance] if instance else []))
+    if plot is not None:
+        from exactmha.figures import check_figure
+
+        check_figure(plot)
+    try:
+        _write(gather(model, chosen, seed, limits), step, html, latex, plot)
+    except LimitError as error:
+        hint = "give smaller weights or a smaller --grid; exactmha verify takes more"
+        raise InputError("the numbers of this run are too long for a story", value=str(error), hint=hint) from None
+
+
+def _write(run: Run, step: int | None, html: str | None, latex: str | None, plot: str | None) -> None:
+    """Print the story, or write it to the files that were named."""
+    from exactmha.explain.tell import tell
+    from exactmha.explain.text import as_text
+
+    story = tell(run)
+    if html is latex is plot is None:
+        click.echo(as_text(story, step), nl=False)
+    if html is not None:
+        from exactmha.explain.html import as_html
+
+        write_atomically(html, as_html(story, run))
+    if latex is not None:
+        from exactmha.explain.latex import as_latex
+
+        write_atomically(latex, as_latex(story))
+    if plot is not None:
+        from exactmha.explain.plots import run_figure
+        from exactmha.figures import save_figure
+
+        save_figure(run_figure(run), plot)
+
+
+def _model(
+    path: str | None, example: str | None, shape: tuple[int, int, str, int] | None, limits: Limits
+) -> tuple[Model, Grid | None]:
+    """Return the model, and the grid that an example asks for."""
+    from exactmha.cli.options import load_model
+    from exactmha.random_instance import example as find_example
+    from exactmha.random_instance import random_model
+
+    if path is not None:
+        return load_model(path, limits), None
+    if shape is not None:
+        return random_model(*shape, limits), None
+    found = find_example(example or "two-heads-1d")
+    return found.model, found.grid

@@ -1,0 +1,75 @@
+"""`exactmha explain` on the command line."""
+
+from pathlib import Path
+
+import pytest
+
+from exactmha.cli.main import run
+
+
+def test_default_is_the_example_by_hand(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain"]) == 0
+    first = capsys.readouterr().out
+    assert first.startswith("How 2 attention heads in dimension 1 are learned from 5 queries\n")
+    assert run(["explain", "--example", "two-heads-1d"]) == 0
+    assert capsys.readouterr().out == first
+
+
+def test_one_step(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "--step", "9"]) == 0
+    text = capsys.readouterr().out
+    assert text.startswith("Step 9 of 10: Counting every query\n")
+    assert "Step 8" not in text
+
+
+def test_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = str(tmp_path / "i.json")
+    assert run(["random", "--heads", "2", "--dim", "2", "-o", path]) == 0
+    assert run(["explain", path, "--seed", "3"]) == 0
+    assert "learned from 29 queries" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (["--step", "0"], "--step: no such step (given: 0)"),
+        (["--example", "nothing"], "unknown example"),
+        (["--example", "two-heads-1d", "--heads", "2"], "more than one instance"),
+        (["--field", "rational"], "--field: describes a random instance"),
+        (["--heads", "7", "--dim", "2"], "1 to 4 canonical heads"),
+        (["missing.json"], "missing.json: cannot be read"),
+    ],
+)
+def test_bad_input(arguments: list[str], message: str, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", *arguments]) == 2
+    captured = capsys.readouterr()
+    assert message in captured.err
+    assert captured.out == ""
+
+
+def test_numbers_too_long_for_a_story(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    path = tmp_path / "long.json"
+    heads = '[{"W": [["100000*log(2)"]], "v": ["1"]}]'
+    path.write_text(f'{{"format": "exactmha/instance/1", "field": "rational", "dim": 1, "heads": {heads}}}')
+    assert run(["explain", str(path), "--html", str(tmp_path / "a.html")]) == 2
+    assert "too long for a story" in capsys.readouterr().err
+    assert [p.name for p in tmp_path.iterdir()] == ["long.json"]
+
+
+def test_files_are_the_same_bytes_every_time_and_nothing_is_printed(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    paths = [tmp_path / name for name in ("a.html", "a.tex", "b.html", "b.tex")]
+    for html, latex in (paths[:2], paths[2:]):
+        assert run(["explain", "--html", str(html), "--latex", str(latex)]) == 0
+    assert paths[0].read_bytes() == paths[2].read_bytes()
+    assert paths[1].read_bytes() == paths[3].read_bytes()
+    assert capsys.readouterr().out == ""
+
+
+def test_bad_outputs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "--html", str(tmp_path / "none" / "a.html")]) == 2
+    assert "cannot be written" in capsys.readouterr().err
+    assert run(["explain", "--html", str(tmp_path / "a.html"), "--step", "2"]) == 2
+    assert "is for text only" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []
