@@ -17,7 +17,7 @@ def plotting() -> Any:
     try:
         import matplotlib as mpl
     except ImportError:
-        raise InputError("needs matplotlib", field="--plot", hint='pip install "exactmha[plot]"') from None
+        raise InputError("a picture needs matplotlib", hint='pip install "exactmha[plot]"') from None
     mpl.use("Agg")
     from matplotlib import pyplot
 
@@ -28,7 +28,10 @@ def check_figure(path: str, *inputs: str) -> None:
     """Raise `InputError` when a figure could not be written to `path`: before the long run, not after it."""
     _image_format(path)
     check_writable(path, *inputs)
-    plotting()
+    try:
+        plotting()
+    except InputError as error:
+        raise error.located(field="--plot", file=path) from None
 
 
 def _image_format(path: str) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from typing import TYPE_CHECKING
 
 import click
@@ -28,7 +29,12 @@ if TYPE_CHECKING:
 @click.option("--step", type=int, help="Print only this step.")
 @click.option("--html", help="Write one self-contained page to this file instead.")
 @click.option("--latex", help="Write a LaTeX document to this file instead.")
-@click.option("--plot", help="Draw the first profile and the ledger to this .png, .pdf or .svg file instead.")
+@click.option("--plot", help="Draw a picture of the run to this .png, .pdf or .svg file instead.")
+@click.option(
+    "--picture",
+    type=click.Choice(("profile", "matching", "grid", "exponents", "ledger", "budget")),
+    help="Which picture --plot draws.  [default: profile]",
+)
 @limit_option
 @click.pass_context
 def command(
@@ -44,6 +50,7 @@ def command(
     html: str | None,
     latex: str | None,
     plot: str | None,
+    picture: str | None,
     limits: Limits,
 ) -> None:
     """Tell the run of the learner on INSTANCE as a story: each step with its formula, its numbers and what was checked.
@@ -69,18 +76,20 @@ def command(
         raise InputError("is for text only", field="--step", value=step, hint="leave it out")
     for path in outputs:
         check_writable(path, *([instance] if instance else []))
+    if picture is not None and plot is None:
+        raise InputError("goes with --plot only", field="--picture", value=picture)
     if plot is not None:
         from exactmha.figures import check_figure
 
         check_figure(plot)
     try:
-        _write(gather(model, chosen, seed, limits), step, html, latex, plot)
+        _write(gather(model, chosen, seed, limits), step, html, latex, plot, picture or "profile")
     except LimitError as error:
         hint = "give smaller weights or a smaller --grid; exactmha verify takes more"
         raise InputError("the numbers of this run are too long for a story", value=str(error), hint=hint) from None
 
 
-def _write(run: Run, step: int | None, html: str | None, latex: str | None, plot: str | None) -> None:
+def _write(run: Run, step: int | None, html: str | None, latex: str | None, plot: str | None, picture: str) -> None:
     """Print the story, or write it to the files that were named."""
     from exactmha.explain.tell import tell
     from exactmha.explain.text import as_text
@@ -91,16 +100,24 @@ def _write(run: Run, step: int | None, html: str | None, latex: str | None, plot
     if html is not None:
         from exactmha.explain.html import as_html
 
+        if find_spec("matplotlib") is None:
+            click.echo(
+                'exactmha: the page has no pictures: they need matplotlib; pip install "exactmha[plot]"', err=True
+            )
         write_atomically(html, as_html(story, run))
     if latex is not None:
         from exactmha.explain.latex import as_latex
 
         write_atomically(latex, as_latex(story))
     if plot is not None:
-        from exactmha.explain.plots import run_figure
+        from exactmha.explain.pictures.catalogue import figure
         from exactmha.figures import save_figure
 
-        save_figure(run_figure(run), plot)
+        try:
+            drawn = figure(run, picture)
+        except InputError as error:
+            raise error.located(field="--plot") from None
+        save_figure(drawn, plot)
 
 
 def _model(

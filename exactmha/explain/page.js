@@ -1,44 +1,68 @@
-// The controls of the profile picture: which curves are shown, and a cursor that reads off the curve.
-// The picture is complete without them; the numbers are floats, for the eye alone.
+// Two helps for a reader; the page is complete without them.
 "use strict";
-for (const figure of document.querySelectorAll("figure.profile")) {
-  const curve = JSON.parse(figure.dataset.curve);
+
+// A slider steps through the scenes of a picture: some parts stand out, a cursor moves, a sentence says what is seen.
+for (const figure of document.querySelectorAll("figure[data-scenes]")) {
+  const { label, start, toggles, scenes } = JSON.parse(figure.dataset.scenes);
   const controls = figure.querySelector(".controls");
-  const cursor = figure.querySelector(".cursor");
-  const labelled = (text, input) => {
-    const label = document.createElement("label");
-    label.append(input, " " + text);
-    controls.append(label);
-    return input;
+  const parts = [...figure.querySelectorAll("[data-part]")];
+  const labelled = (...content) => {
+    const element = document.createElement("label");
+    element.append(...content);
+    controls.append(element);
   };
-  for (const path of figure.querySelectorAll("[data-part]")) {
+  for (const [part, name] of toggles) {
     const box = document.createElement("input");
     box.type = "checkbox";
     box.checked = true;
-    const part = path.dataset.part;
-    labelled(part === "0" ? "f_k" : "head " + part, box).addEventListener("change", () => {
-      path.style.display = box.checked ? "" : "none";
+    labelled(box, name);
+    box.addEventListener("change", () => {
+      for (const element of parts.filter((p) => p.dataset.part === part)) element.style.display = box.checked ? "" : "none";
     });
   }
   const slider = document.createElement("input");
   slider.type = "range";
-  slider.step = 0.05;
-  [slider.min, slider.max] = [Math.ceil(curve.x[0] * 20) / 20, curve.x[1]];
-  slider.value = 1;
+  [slider.min, slider.max, slider.value] = [0, scenes.length - 1, start];
   const said = document.createElement("output");
   const show = () => {
-    const k = Number(slider.value);
-    const parts = curve.poles.map((pole, h) => (curve.residues[h] * k) / (k - pole));
-    const total = parts.reduce((sum, part) => sum + part, curve.base);
-    const x = curve.left + ((k - curve.x[0]) / (curve.x[1] - curve.x[0])) * curve.width;
-    cursor.setAttribute("x1", x);
-    cursor.setAttribute("x2", x);
-    cursor.removeAttribute("hidden");
-    const value = Number.isFinite(total) ? "f ≈ " + total.toPrecision(5) : "a pole";
-    said.textContent = value + " at k = " + k.toFixed(2);
+    const scene = scenes[Number(slider.value)];
+    for (const element of parts) {
+      if (element.dataset.part === "cursor") element.setAttribute("transform", `translate(${scene.shift} 0)`);
+      else element.classList.toggle("off", scene.parts !== null && !scene.parts.includes(element.dataset.part));
+    }
+    said.textContent = scene.says;
+    slider.setAttribute("aria-valuetext", scene.says);
   };
-  labelled("k", slider).addEventListener("input", show);
+  slider.addEventListener("input", show);
+  labelled(label, slider);
   controls.append(said);
   controls.hidden = false;
   show();
+}
+
+// One step at a time: the step that the address names, turned with links or the arrow keys.
+const place = document.getElementById("stepwise");
+if (place) {
+  const steps = [...document.querySelectorAll("main > section")];
+  const button = document.createElement("button");
+  const named = () => Math.max(0, steps.findIndex((step) => "#" + step.id === location.hash));
+  const isStepwise = () => document.body.classList.contains("stepwise");
+  const turn = () => {
+    steps.forEach((step, i) => step.classList.toggle("current", i === named()));
+    if (isStepwise()) steps[named()].querySelector("h2").focus();
+  };
+  button.textContent = "One step at a time";
+  button.setAttribute("aria-pressed", "false");
+  button.addEventListener("click", () => {
+    button.setAttribute("aria-pressed", String(document.body.classList.toggle("stepwise")));
+    turn();
+  });
+  addEventListener("hashchange", turn);
+  addEventListener("keydown", (event) => {
+    const next = named() + { ArrowLeft: -1, ArrowRight: 1 }[event.key];
+    if (isStepwise() && steps[next] && event.target.tagName !== "INPUT") location.hash = steps[next].id;
+  });
+  place.append(button);
+  place.hidden = false;
+  turn();
 }

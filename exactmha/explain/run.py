@@ -11,7 +11,7 @@ from exactmha.conditions import Grid
 from exactmha.errors import InputError
 from exactmha.explain.equation import Forms, Values
 from exactmha.explain.formula import Fraction, Matrix, Term, column, matrix, number, parsed, plus, times
-from exactmha.fields.interface import Scalar, dot
+from exactmha.fields.interface import Exponent, Scalar, dot
 from exactmha.fields.values import ExactValue
 from exactmha.heads import Canonical, Head
 from exactmha.limits import DEFAULT_LIMITS, Limits
@@ -142,8 +142,12 @@ class Run:
 
     def weight(self, head: Head, b: IntToken, u: IntToken) -> Term:
         """Return exp(b^T W u)."""
+        return parsed(str(self.model.field.monomial(self.exponent(head, b, u))))
+
+    def exponent(self, head: Head, b: IntToken, u: IntToken) -> Exponent:
+        """Return the exponent of the monomial exp(b^T W u)."""
         units = [_bilinear(unit, b, u) * self.model.field.denominator for unit in head.W]
-        return parsed(str(self.model.field.monomial(tuple(int(x.numerator) for x in units))))
+        return tuple(int(x.numerator) for x in units)
 
 
 def _bilinear(W: tuple[tuple[fmpq, ...], ...], b: IntToken, u: IntToken) -> fmpq:

@@ -7,13 +7,16 @@ import json
 import re
 import subprocess
 from html import escape, unescape
+from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
 import pytest
-from outside import require_program
+from outside import require_module, require_program
 
 from exactmha.cli.main import run
+
+require_module("matplotlib")
 
 
 @pytest.fixture(scope="module")
@@ -54,36 +57,120 @@ def test_complaints_would_be_heard(page: str, tmp_path: Path) -> None:
     assert "heard" in complaints
 
 
+_SLIDE = """
+const figure = document.getElementById("picture-NAME"), said = [];
+const slider = figure.querySelector("input[type=range]"), output = figure.querySelector("output");
+const cursor = figure.querySelector("[data-part=cursor]");
+for (let n = Number(slider.min); n <= Number(slider.max); n += 1) {
+  slider.value = n;
+  slider.dispatchEvent(new Event("input"));
+  const faint = [...figure.querySelectorAll("[data-part]")].filter((p) => getComputedStyle(p).opacity < 0.5);
+  const x = cursor ? cursor.getBoundingClientRect().x : 0;
+  const parts = [...new Set(faint.map((p) => p.dataset.part))];
+  said.push([output.textContent, slider.getAttribute("aria-valuetext"), parts, x]);
+}
+return said;
+"""
+_AT_ONCE = "<style>* { transition: none !important; }</style>"
+
+
+def slide(page: str, name: str, folder: Path) -> list[Any]:
+    """Move the slider of a picture over its whole range; return what is said, what stands back, where the cursor is."""
+    found, complaints = browse(page + _AT_ONCE, _SLIDE.replace("NAME", name), folder)
+    assert complaints == ""
+    assert all(said == spoken for said, spoken, _, _ in found)
+    return [(said, set(faint), x) for said, _, faint, x in found]
+
+
 def test_the_slider_follows_the_curve_over_its_whole_range(page: str, tmp_path: Path) -> None:
-    probe = """
-    const slider = document.querySelector("input[type=range]"), said = [];
-    for (let k = Number(slider.min); k <= Number(slider.max); k += Number(slider.step)) {
-      slider.value = k;
-      slider.dispatchEvent(new Event("input"));
-      said.push(document.querySelector("output").textContent);
-    }
-    return said;
-    """
-    said, _ = browse(page, probe, tmp_path)
-    read = [re.fullmatch(r"(?:f ≈ (\S+)|a pole) at k = (\S+)", text) for text in said]
+    found = slide(page, "profile", tmp_path)
+    read = [re.fullmatch(r"(?:f ≈ (\S+)|a pole) at k = (\S+)", text.replace("−", "-")) for text, _, _ in found]
     values = {float(m[2]): m[1] for m in read if m}
-    assert len(values) == len(said) > 100
+    assert len(values) == len(found) > 100
     for k, f in values.items():  # r = 18, c = 1 and r = 4/3, c = 5; s·b = 3
         if k == -0.75:
             assert f is None
         else:
             assert float(f) == pytest.approx(3 + 18 * k / (1 + 18 * k) + 5 * k / (k + 0.75), rel=1e-4), k
+    places = [x for _, _, x in found]
+    moved = [after - before for before, after in pairwise(places)]
+    assert min(moved) > 0
+    assert max(moved) == pytest.approx(min(moved), rel=0.05)  # the axis is linear
+
+
+def test_the_cursor_stands_on_the_sample_that_it_reads(page: str, tmp_path: Path) -> None:
+    probe = """
+    const figure = document.getElementById("picture-profile"), slider = figure.querySelector("input[type=range]");
+    const centre = (element) => { const box = element.getBoundingClientRect(); return box.x + box.width / 2; };
+    const dots = [...figure.querySelectorAll("[data-part=answers] use")].map(centre), at = [];
+    for (let n = Number(slider.min); n <= Number(slider.max); n += 1) {
+      slider.value = n;
+      slider.dispatchEvent(new Event("input"));
+      if (/ at k = [0-4]$/.test(figure.querySelector("output").textContent))
+        at.push(centre(figure.querySelector("[data-part=cursor]")));
+    }
+    return [dots, at];
+    """
+    (dots, at), _ = browse(page, probe, tmp_path)
+    assert len(dots) == len(at) == 5
+    assert at == pytest.approx(dots, abs=1.0)
+
+
+def test_scenes_let_parts_stand_out(page: str, tmp_path: Path) -> None:
+    pairs = {"pair-1-1", "pair-1-2", "pair-2-1", "pair-2-2"}
+    matching = slide(page, "matching", tmp_path)
+    assert [faint for _, faint, _ in matching] == [
+        set(), pairs - {"pair-1-1"}, pairs - {"pair-1-2"}, pairs - {"pair-2-1"}, pairs - {"pair-2-2"},
+        {"pair-1-2", "pair-2-1"},
+    ]  # fmt: skip
+    grid = slide(page, "grid", tmp_path)
+    assert [len(faint) for _, faint, _ in grid] == [0, 6, 4, 2, 0]  # the tree grows: a profile and its edge at a time
+    for name, count in (("exponents", 3), ("ledger", 7), ("budget", 9)):
+        found = slide(page, name, tmp_path)
+        assert len(found) == count
+        assert [bool(faint) for _, faint, _ in found] == [False] + [True] * (count - 1)
 
 
 def test_curves_can_be_hidden(page: str, tmp_path: Path) -> None:
     probe = """
-    const boxes = [...document.querySelectorAll("input[type=checkbox]")];
-    const shown = () => [...document.querySelectorAll("path[data-part]")].filter((p) => p.style.display !== "none");
-    const counts = [shown().length];
-    for (const box of boxes) { box.click(); counts.push(shown().length); }
+    const boxes = [...document.querySelectorAll("#picture-profile input[type=checkbox]")];
+    const groups = [...document.querySelectorAll("#picture-profile [data-part]")];
+    const shown = () => new Set(groups.filter((p) => p.style.display !== "none").map((p) => p.dataset.part)).size;
+    const counts = [shown()];
+    for (const box of boxes) { box.click(); counts.push(shown()); }
     return counts;
     """
-    assert browse(page, probe, tmp_path)[0] == [3, 2, 1, 0]
+    assert browse(page, probe, tmp_path)[0] == [5, 4, 3, 2, 1]  # the cursor stays
+
+
+def test_steps_advance_one_at_a_time(page: str, tmp_path: Path) -> None:
+    probe = """
+    const seen = [], steps = [...document.querySelectorAll("main > section")];
+    const note = () => seen.push(steps.filter((s) => s.checkVisibility()).map((s) => s.id).join());
+    const turn = () => dispatchEvent(new Event("hashchange"));  // chromium sends it only after the probe
+    note();
+    document.querySelector("#stepwise button").click();
+    note();
+    for (let n = 1; n < steps.length; n += 1) {
+      if (n % 2) document.querySelector(".current a[rel=next]").click();
+      else dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));
+      turn();
+      note();
+    }
+    dispatchEvent(new KeyboardEvent("keydown", { key: "ArrowRight" }));  // there is no step after the last
+    turn();
+    note();
+    document.querySelector(".current a[rel=prev]").click();
+    turn();
+    note();
+    return [seen, document.activeElement.textContent, document.querySelector("#stepwise button").ariaPressed];
+    """
+    (seen, focused, pressed), complaints = browse(page, probe, tmp_path)
+    names = [f"step-{n}" for n in range(1, 13)]
+    assert seen == [",".join(names), *names, "step-12", "step-11"]
+    assert focused == "Step 11: Counting every query"
+    assert pressed == "true"
+    assert complaints == ""
 
 
 def test_questions_open_with_the_keyboard_s_click(page: str, tmp_path: Path) -> None:
