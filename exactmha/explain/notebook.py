@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 from exactmha.errors import InputError
 from exactmha.explain.equation import Equation
 from exactmha.explain.notation import Latex, Plain
+from exactmha.explain.pictures.catalogue import figure
 from exactmha.explain.run import Run, gather
 from exactmha.explain.story import Step
 from exactmha.explain.tell import tell
@@ -52,3 +54,11 @@ def show(run: Run, title: str, heading: str) -> Shown:
         if group.heading.startswith(heading):
             return Shown((*group.equations, *group.hidden))
     raise InputError("no such heading", value=heading, hint=f"headings: {', '.join(g.heading for g in groups)}")
+
+
+def picture(run: Run, name: str) -> Any:
+    """Return a matplotlib figure: profile, matching, grid, exponents, ledger or budget; notebooks show it at once.
+
+    Raises `InputError` where matplotlib is missing or the run has no such picture.
+    """
+    return figure(run, name)

@@ -94,8 +94,8 @@ def _draw(axes: Any, run: Run) -> None:
             axes.plot(ks, values, color=HEADS[h], linestyle=DASHES[h], label=label, gid=part(f"head-{h + 1}"))
         total = [curve.total(k) for k in ks]
         axes.plot(ks, total, color=INK, linewidth=2, label="$f_k$" if is_first else None, gid=part("total"))
-    for p in curve.near():
-        axes.axvline(p, color=SOFT, linewidth=0.8, linestyle=(0, (5, 4)))
+    for i, p in enumerate(curve.near()):
+        axes.axvline(p, color=SOFT, linewidth=0.8, linestyle=(0, (5, 4)), label=None if i else "poles")
     axes.axvline(0, color=SOFT, linewidth=0.6)
     samples = range(len(curve.samples))
     axes.plot(samples, curve.samples, "o", color=INK, markerfacecolor=PAPER, label="answers", gid=part("answers"))
