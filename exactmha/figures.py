@@ -42,10 +42,19 @@ def _image_format(path: str) -> str:
 
 def save_figure(figure: Any, path: str) -> None:
     """Write a figure to an image file, whole or not at all, and close it."""
+    write_atomically(path, _image(figure, _image_format(path)))
+
+
+def png(figure: Any) -> bytes:
+    """Return a figure as a PNG image, and close it."""
+    return _image(figure, "png")
+
+
+def _image(figure: Any, kind: str) -> bytes:
     image = io.BytesIO()
-    figure.savefig(image, dpi=150, format=_image_format(path))
+    figure.savefig(image, dpi=150, format=kind)
     plotting().close(figure)
-    write_atomically(path, image.getvalue())
+    return image.getvalue()
 
 
 def whole_numbers(axis: Any) -> None:

@@ -131,7 +131,7 @@ def _matching_groups(run: Run, cases: Sequence[Joined], residues: Group) -> tupl
     products = [equation for case in cases for equation in _products(run, case)]
     others = [equation for case in cases for equation in _false_candidates(run, case)]
     wrong = [group("Condition C4: other pairs do not fit", others)] if others else []
-    return group("Poles multiply", products), residues, *wrong
+    return group("Ratios multiply", products), residues, *wrong
 
 
 def _pole(u: str, b: str = "b") -> Call:
@@ -251,7 +251,7 @@ def assemble(run: Run) -> Step:
             (Symbol("W", "h"), Product((Inverse(Symbol("B")), Symbol("L", "h"), Inverse(Symbol("U"))))),
         ),
         (),
-        (group("Exact logarithms of the poles", logs), group("The matrices", solved)),
+        (group("Exact logarithms of the ratios", logs), group("The matrices", solved)),
         (
             "the recovered W_h and v_h are those of the canonical heads of the instance, compared exactly: "
             f"{counted(len(run.heads), 'head')}",

@@ -173,8 +173,8 @@ def test_shown_equations_are_verified_in_both_forms() -> None:
 
 def test_show_gives_hidden_equations_too_and_names_what_there_is() -> None:
     run = gather(random_model(3, 3, "rational", seed=0), Grid(7, 9))
-    assert len(show(run, "The later rows", "Poles multiply").equations) == 3 * 2 * 3
+    assert len(show(run, "The later rows", "Ratios multiply").equations) == 3 * 2 * 3
     with pytest.raises(InputError, match="titles: The black box"):
         step(run, "Nothing")
-    with pytest.raises(InputError, match="headings: Poles multiply"):
+    with pytest.raises(InputError, match="headings: Ratios multiply"):
         show(run, "The later rows", "Nothing")
