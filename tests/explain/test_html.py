@@ -104,8 +104,8 @@ def test_scenes_name_parts_that_the_picture_has(text: str) -> None:
 def test_what_the_matching_says_is_exact(text: str) -> None:
     said = [scene["says"] for scene in scenes(text)["matching"]["scenes"]]
     assert said[0] == "all pairs"
-    assert said[1] == "head 1 with pole 1: 18·(1/12) = 3/2, a pole of the sum profile: one head"
-    assert said[2] == "head 1 with pole 2: 18·(1/6) ≠ 3/2; 18·(1/6) ≠ 2/9: not one head"
+    assert said[1] == "head 1 with ratio 1: 18·(1/6) ≠ 3/2; 18·(1/6) ≠ 2/9: not one head"
+    assert said[2] == "head 1 with ratio 2: 18·(1/12) = 3/2, a ratio of the sum profile: one head"
     assert len(said) == 1 + 4 + 1
 
 

@@ -1,5 +1,6 @@
 """Pictures as files, and what notebooks show."""
 
+import math
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -43,7 +44,9 @@ def test_the_profile_shows_poles_and_samples(plane: Run) -> None:
     (samples,) = [line for line in axes.lines if line.get_marker() == "o"]
     assert [float(y) for y in samples.get_ydata()] == pytest.approx([3, 905 / 133, 3097 / 407, 439 / 55, 11369 / 1387])
     verticals = [line.get_xdata()[0] for line in axes.lines if len(line.get_xdata()) == 2]
-    assert verticals == pytest.approx([-3 / 4, -1 / 18, 0])  # the two poles, and the axis
+    assert verticals == pytest.approx([-1 / 18, -3 / 4, 0])  # the two poles, and the axis
+    assert [text.get_text() for text in axes.texts] == ["$-1/r_1=−0.0556$", "$-1/r_2=−0.75$"]
+    assert axes.get_title() == "One profile: a pole for every head"
     assert axes.get_xlabel() == "number of copies k"
     total = [line for line in axes.lines if line.get_gid() == "part:total"]
     for line in total:  # the summands add up to the curve
@@ -65,9 +68,10 @@ def test_the_matching_joins_heads_whose_product_is_a_pole_of_the_sum(plane: Run)
     # poles 18 and 4/3 of the first profile, 1/12 and 1/6 of the second: 18/12 and 4/18 are those of the sum
     assert parts(thick) == ["pair-1-1", "pair-2-2"]
     assert sorted(parts(axes.lines)) == ["pair-1-1", "pair-1-2", "pair-2-1", "pair-2-2"]
-    said = [text.get_text().strip() for text in axes.texts]
-    assert "head 1, r = 18" in said
-    assert "pole 1, r = 1/12" in said
+    said = {text.get_text().strip(): text.get_position()[1] for text in axes.texts}
+    # largest first on both sides, so that the lines of the two heads cross
+    assert said["head 1, r = 18"] > said["head 2, r = 4/3"]
+    assert said["ratio 1, r = 1/6"] > said["ratio 2, r = 1/12"]
 
 
 @pytest.mark.parametrize("dim", [2, 3, 5])
@@ -85,6 +89,30 @@ def test_the_edges_of_the_grid_are_a_spanning_tree(dim: int) -> None:
         assert node not in reached
         reached.add(node)
     assert len(reached) == dim * dim
+
+
+def test_poles_that_cannot_be_seen_are_named() -> None:
+    run = gather(random_model(3, 2, "exponential", seed=5), Grid(7, 9), seed=5)
+    picture = next(p for p in PICTURES if p.name == "profile")
+    poles = [-math.exp(-2), -math.exp(-8), -math.exp(19 / 3)]  # r = exp(2), exp(8), exp(−19/3)
+    from exactmha.explain.pictures.profile import Curve
+
+    assert sorted(Curve(run).poles) == pytest.approx(sorted(poles))
+    (axes,) = figure(run, "profile").axes
+    assert axes.get_title() == "One profile: 1 of its 3 poles in view"
+    assert "Too near 0 or too far out to be seen: −563, −0.0003355." in picture.caption(run)
+    assert "the poles −1/r (−0.1353)" in picture.caption(run)
+
+
+def test_queries_for_tokens_drawn_again_are_shown_apart() -> None:
+    run = gather(random_model(3, 2, "exponential", seed=5), Grid(7, 9))
+    picture = next(p for p in PICTURES if p.name == "ledger")
+    (axes,) = figure(run, "ledger").axes
+    *stages, again, formula = [patch.get_width() for patch in axes.patches]
+    assert sum(stages) == formula == 4 * 3 * 4 - 2 * 3 + 1 == 43
+    assert again == run.verification.oracle_queries - 43 > 0
+    assert axes.get_title() == f"43 queries, and {int(again)} for tokens drawn again"
+    assert picture.scenes(run).scenes[-1].parts == ("again",)
 
 
 def test_the_grid_counts_all_queries_in_its_last_scene() -> None:

@@ -1,4 +1,4 @@
-"""Exponents before and after assembly: the logarithms of the poles, and W_h = B^{-1} L_h U^{-1}.
+"""Exponents before and after assembly: the logarithms of the ratios, and W_h = B^{-1} L_h U^{-1}.
 
 `proofs/algorithm` derives the assembly.
 """
@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from typing import Any
 
-from exactmha.explain.pictures.picture import HEADS, INK, PLAIN, Picture, Scene, Scenes, part, short
+from exactmha.explain.pictures.picture import HEADS, INK, PLAIN, Picture, Scene, Scenes, logarithm, part, short
 from exactmha.explain.run import Run
 from exactmha.fields.interface import Exponent
 
@@ -23,7 +23,7 @@ def _draw(axes: Any, run: Run) -> None:
     dim, H = run.dim, len(run.heads)
     for h in run.heads:
         top = -h * (dim + _GAP)
-        _matrix(axes, h, (0.0, top), f"log of pole {h + 1} of $(b_j, u_i)$", _observed(run, h))
+        _matrix(axes, h, (0.0, top), f"log of ratio {h + 1} of $(b_j, u_i)$", _observed(run, h))
         _matrix(axes, h, (dim + 0.6, top), f"$W_{h + 1}$", _assembled(run, h))
         middle = top - dim / 2
         axes.annotate("", (dim + 0.5, middle), (dim + 0.1, middle), arrowprops={"arrowstyle": "->", "color": INK})
@@ -78,12 +78,12 @@ def _assembled(run: Run, h: int) -> Entries:
 
 
 def _shown(run: Run, text: str, exponent: Exponent) -> tuple[str, float]:
-    value = float(run.model.field.monomial(exponent).enclosure(17).log().mid())
+    value = logarithm(run, exponent)
     return short(text, value), value
 
 
 def _label(run: Run) -> str:
-    return f"For each of {len(run.heads)} heads the matrix of the logarithms of its poles, and beside it the matrix W."
+    return f"For each of {len(run.heads)} heads the matrix of the logarithms of its ratios, and beside it the matrix W."
 
 
 def _caption(_run: Run) -> str:

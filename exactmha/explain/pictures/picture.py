@@ -8,6 +8,7 @@ from typing import Any
 
 from exactmha.explain.notation import Plain
 from exactmha.explain.run import Run
+from exactmha.fields.interface import Exponent
 from exactmha.fields.values import ExactValue
 
 INK, PAPER, SOFT = "#1b1b1b", "#fdfdfb", "#5a5a5a"
@@ -66,6 +67,11 @@ def part(name: str) -> str:
 def decimal(value: ExactValue) -> float:
     """Return a float near an exact value; infinite when it is too large for one."""
     return float(value.enclosure(17).mid())
+
+
+def logarithm(run: Run, exponent: Exponent) -> float:
+    """Return a float near the logarithm of a monomial, however large that is."""
+    return float(run.model.field.monomial(exponent).enclosure(17).log().mid())
 
 
 def short(text: str, value: float) -> str:

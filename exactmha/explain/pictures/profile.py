@@ -5,6 +5,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import pairwise
 from math import ceil, isfinite
 from typing import Any
@@ -25,8 +26,8 @@ from exactmha.explain.pictures.picture import (
 )
 from exactmha.explain.run import Run
 
-FARTHEST = 25.0
-"""Poles farther out than this are named below the picture, not drawn."""
+NEAREST, FARTHEST = 0.02, 25.0
+"""Poles nearer to 0 or farther out than this cannot be seen; the caption names them."""
 _TICKS = 20
 """Positions of the slider from one k to the next."""
 
@@ -55,20 +56,25 @@ class Curve:
         """Return f_k."""
         return self.base + sum(self.summand(h, k) for h in range(len(self.poles)))
 
-    def near(self) -> list[float]:
+    def seen(self) -> list[float]:
         """Return the poles that are drawn, from left to right."""
-        return sorted(p for p in self.poles if p >= -FARTHEST)
+        return sorted(p for p in self.poles if NEAREST <= -p <= FARTHEST)
+
+    def breaks(self) -> list[float]:
+        """Return the poles in the range that is shown, from left to right, those too near 0 to be seen included."""
+        return sorted(p for p in self.poles if -p <= FARTHEST)
 
     def x_range(self) -> tuple[float, float]:
         """Return the range of k that is shown."""
-        return 1.15 * min([*self.near(), -1.0]), len(self.samples) - 0.4
+        return 1.6 * min([*self.seen(), -1.0]), len(self.samples) - 0.4
 
     def y_range(self) -> tuple[float, float]:
-        """Return a range that shows the samples and the summands at them, with as much room again on both sides."""
-        last = len(self.samples) - 1
+        """Return a range that shows the samples, all summands at the last, and the curve on both sides of each pole."""
+        last, ends = len(self.samples) - 1, [self.x_range()[0], *self.seen(), 0.0]
         values = [*self.samples, 0.0, *(self.summand(h, last) for h in range(len(self.poles)))]
+        values += [self.total((first + second) / 2) for first, second in pairwise(ends)]
         low, high = min(values), max(values)
-        margin = 0.75 * (high - low or 1.0)
+        margin = 0.3 * (high - low or 1.0)
         return low - margin, high + margin
 
 
@@ -83,7 +89,7 @@ def drawable(run: Run) -> Curve:
 def _draw(axes: Any, run: Run) -> None:
     curve = drawable(run)
     left, right = curve.x_range()
-    ends = [left, *curve.near(), right]
+    ends = [left, *curve.breaks(), right]
     for first, second in pairwise(ends):  # one piece between two poles
         gap = 1e-6 * (right - left)
         ks = [first + gap + (second - first - 2 * gap) * i / 400 for i in range(401)]
@@ -94,28 +100,54 @@ def _draw(axes: Any, run: Run) -> None:
             axes.plot(ks, values, color=HEADS[h], linestyle=DASHES[h], label=label, gid=part(f"head-{h + 1}"))
         total = [curve.total(k) for k in ks]
         axes.plot(ks, total, color=INK, linewidth=2, label="$f_k$" if is_first else None, gid=part("total"))
-    for i, p in enumerate(curve.near()):
-        axes.axvline(p, color=SOFT, linewidth=0.8, linestyle=(0, (5, 4)), label=None if i else "poles")
+    for h, p in enumerate(curve.poles):
+        if p in curve.seen():
+            axes.axvline(p, color=SOFT, linewidth=0.8, linestyle=(0, (5, 4)))
+            name = rf"$-1/r_{h + 1}={signed(p, 3)}$"
+            axes.annotate(
+                name,
+                (p, 0.03),
+                xycoords=("data", "axes fraction"),
+                rotation=90,
+                ha="center",
+                bbox={"facecolor": PAPER, "edgecolor": "none", "pad": 1, "alpha": 0.85},
+            )
     axes.axvline(0, color=SOFT, linewidth=0.6)
     samples = range(len(curve.samples))
     axes.plot(samples, curve.samples, "o", color=INK, markerfacecolor=PAPER, label="answers", gid=part("answers"))
-    axes.set(xlabel="number of copies k", ylabel="answer", title="One profile: a pole for every head")
+    axes.set(xlabel="number of copies k", ylabel="answer", title=_title(curve))
     axes.set(xlim=(left, right), ylim=curve.y_range())
     axes.locator_params(axis="x", integer=True)
-    axes.legend(fontsize="small", loc="lower right")
+    axes.legend(fontsize="small", loc="best")
 
 
-def _poles(run: Run) -> str:
-    return ", ".join(signed(p, 4) for p in Curve(run).poles)
+def _title(curve: Curve) -> str:
+    seen, count = len(curve.seen()), len(curve.poles)
+    return (
+        "One profile: a pole for every head" if seen == count else f"One profile: {seen} of its {count} poles in view"
+    )
+
+
+def _listed(poles: Sequence[float]) -> str:
+    return ", ".join(signed(p, 4) for p in poles)
 
 
 def _label(run: Run) -> str:
-    count = len(Curve(run).samples)
-    return f"The answers f_k against k: {count} samples at k ≥ 0 and poles at {_poles(run)}, all negative."
+    curve = Curve(run)
+    return (
+        f"The answers f_k against k: {len(curve.samples)} samples at k ≥ 0 and poles at {_listed(curve.poles)}, "
+        "all negative."
+    )
 
 
 def _caption(run: Run) -> str:
-    return f"Solid: f_k. Dashed: the part of each head. Dots: the answers. Vertical lines: the poles ({_poles(run)})."
+    curve = Curve(run)
+    hidden = [p for p in curve.poles if p not in curve.seen()]
+    poles = f" Vertical lines: the poles −1/r ({_listed(curve.seen())})." if curve.seen() else ""
+    return (
+        f"Solid: f_k, the base value f_0 = {signed(curve.base, 4)} plus the parts of the heads (broken lines). "
+        f"Dots: the answers.{poles}" + (f" Too near 0 or too far out to be seen: {_listed(hidden)}." if hidden else "")
+    )
 
 
 def _scenes(run: Run) -> Scenes:
