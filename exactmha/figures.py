@@ -17,7 +17,7 @@ def plotting() -> Any:
     try:
         import matplotlib as mpl
     except ImportError:
-        raise InputError("a picture needs matplotlib", hint='pip install "exactmha[plot]"') from None
+        raise InputError("a picture needs matplotlib", hint='pip install -e ".[plot]"') from None
     mpl.use("Agg")
     from matplotlib import pyplot
 

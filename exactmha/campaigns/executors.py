@@ -81,7 +81,7 @@ def run_on_cluster(tasks: Sequence[Task | FileTask], address: str) -> Iterator[R
         dask.config.set({"logging": {"distributed": "critical", "distributed.client": "critical"}})
         from distributed import as_completed
     except ImportError:
-        raise InputError("needs Dask", field="--cluster", hint='pip install "exactmha[cluster]"') from None
+        raise InputError("needs Dask", field="--cluster", hint='pip install -e ".[cluster]"') from None
     with _connected(address) as client:
         ahead = _AHEAD * sum(client.nthreads().values())
         remaining = iter(tasks)

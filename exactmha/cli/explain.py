@@ -102,7 +102,7 @@ def _write(run: Run, step: int | None, html: str | None, latex: str | None, plot
 
         if find_spec("matplotlib") is None:
             click.echo(
-                'exactmha: the page has no pictures: they need matplotlib; pip install "exactmha[plot]"', err=True
+                'exactmha: the page has no pictures: they need matplotlib; pip install -e ".[plot]"', err=True
             )
         write_atomically(html, as_html(story, run))
     if latex is not None:

@@ -23,7 +23,7 @@ READ = {**FLOATS, "BOOL": "|b1", "U8": "|u1"}
 """All types that are read; masks may be of the last two."""
 _ZIP = (b"PK\x03\x04", b"PK\x05\x06")
 """The first bytes of a zip archive, and of one without members; a length of a safetensors header may begin with PK."""
-EXTRA = 'pip install "exactmha[import]"'
+EXTRA = 'pip install -e ".[import]"'
 CONVERT = "convert it where you trust it: safetensors.torch.save_file(layer.state_dict(), 'layer.safetensors')"
 
 

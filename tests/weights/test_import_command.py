@@ -457,7 +457,7 @@ def test_without_the_extra(missing: str, tmp_path: Path, capsys: Output, monkeyp
     import sys
 
     monkeypatch.setitem(sys.modules, missing, None)
-    assert 'pip install "exactmha[import]"' in complaint(capsys, written(tmp_path, WHOLE), "--num-heads", 2)
+    assert 'pip install -e ".[import]"' in complaint(capsys, written(tmp_path, WHOLE), "--num-heads", 2)
 
 
 def test_names_in_a_file_cannot_move_the_cursor(tmp_path: Path, capsys: Output) -> None:
