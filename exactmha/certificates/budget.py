@@ -9,8 +9,9 @@ from exactmha.attention import Attention
 from exactmha.budget import unbounded
 from exactmha.budget.lab import Learned, Step
 from exactmha.budgets import Budget
-from exactmha.certificates import checker
-from exactmha.certificates.budget_checker import FORMAT, BudgetChecker
+from exactmha.certificates.budget_checker import FORMAT
+from exactmha.certificates.checker import Rejected, Unreadable
+from exactmha.certificates.kinds import check_text
 from exactmha.certificates.write import (
     CertificateRecorder,
     canonical_json,
@@ -110,11 +111,8 @@ def text_of(budget: Budget, seed: int, source: bytes | None = None, grid: Grid |
 
 def verdict(text: str) -> str:
     """Return what the independent checker says of a certificate: `accepted`, or why not."""
-    data = text.encode()
     try:
-        document = checker.parse_json(data, "certificate")
-        kinds = {**checker.KINDS, FORMAT: BudgetChecker}
-        kinds[document["format"]](document, data, "certificate").check()
-    except (checker.Rejected, checker.Unreadable) as error:
+        check_text(text)
+    except (Rejected, Unreadable) as error:
         return f"refused: {error}"
     return "accepted"

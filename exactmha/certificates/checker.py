@@ -1680,14 +1680,20 @@ def multiple_of_root(number: Number, unit: tuple[Any, ...]) -> Fraction:
 KINDS: dict[str, Any] = {FORMAT: Checker, COUNTEREXAMPLE: CounterexampleChecker}
 
 
-def check(path: str, instance: str | None = None, claim: str | None = None, kinds: dict[str, Any] = KINDS) -> str:
-    """Check a certificate; return the statement proved, or raise `Rejected` or `Unreadable`."""
-    data = read_file(path)
-    document = parse_json(data, path)
+def opened(data: bytes, name: str, kinds: dict[str, Any]) -> Any:
+    """Return the checker of a certificate by its format, or raise `Unreadable`."""
+    if len(data) > MOST_BYTES:
+        raise Unreadable(f"{name}: is larger than {MOST_BYTES} bytes")
+    document = parse_json(data, name)
     version = document.get("format") if isinstance(document, dict) else None
     if not isinstance(version, str) or version not in kinds:
-        raise Unreadable(f"{path}: must be an object whose format is {' or '.join(kinds)}")
-    checker = kinds[version](document, data, path)
+        raise Unreadable(f"{name}: must be an object whose format is {' or '.join(kinds)}")
+    return kinds[version](document, data, name)
+
+
+def check(path: str, instance: str | None = None, claim: str | None = None, kinds: dict[str, Any] = KINDS) -> str:
+    """Check a certificate; return the statement proved, or raise `Rejected` or `Unreadable`."""
+    checker = opened(read_file(path), path, kinds)
     checker.check()
     if claim is not None:
         wanted = parse_json(claim.encode("utf-8", "surrogateescape"), "--claim")

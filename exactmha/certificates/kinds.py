@@ -11,3 +11,8 @@ KINDS: dict[str, Any] = {
     transformer_checker.FORMAT: transformer_checker.TransformerChecker,
     budget_checker.FORMAT: budget_checker.BudgetChecker,
 }
+
+
+def check_text(text: str, name: str = "certificate") -> None:
+    """Check a certificate before it is written; raises `Rejected` or `Unreadable` as `exactmha check` would say."""
+    checker.opened(text.encode(), name, KINDS).check()

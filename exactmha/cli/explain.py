@@ -101,9 +101,7 @@ def _write(run: Run, step: int | None, html: str | None, latex: str | None, plot
         from exactmha.explain.html import as_html
 
         if find_spec("matplotlib") is None:
-            click.echo(
-                'exactmha: the page has no pictures: they need matplotlib; pip install -e ".[plot]"', err=True
-            )
+            click.echo('exactmha: the page has no pictures: they need matplotlib; pip install -e ".[plot]"', err=True)
         write_atomically(html, as_html(story, run))
     if latex is not None:
         from exactmha.explain.latex import as_latex

@@ -147,11 +147,12 @@ def _instance(result: TransformerVerification, console: Console) -> None:
     lines = f"L ≤ {result.lines_told}" if result.lines_is_bound else "L"
     model, truth = result.model, result.truth
     console.print(
-        f"Transformer  {len(model.W)} heads, d = {model.dim}, p = {len(model.O[0]) if model.O else 0}, "
+        f"Transformer  {counted(len(model.W), 'head')}, d = {model.dim}, p = {len(model.O[0]) if model.O else 0}, "
         f"m = {len(model.a)} neurons without bias"
     )
     console.print(
-        f"Canonical    H = {len(truth.W)} heads, L = {len(truth.lines)} lines; the learner is told {heads} and {lines}"
+        f"Canonical    {counted(len(truth.W), 'head')}, {counted(len(truth.lines), 'line')}; "
+        f"the learner is told {heads} and {lines}"
     )
     console.print(f"Field        {field_text(model.field)}", soft_wrap=True)
     if result.recovery is not None:
@@ -201,7 +202,8 @@ def _retries(result: TransformerVerification, console: Console) -> None:
 
 def form_lines(form: CanonicalForm, field: ExactField) -> Iterator[str]:
     """Yield a canonical form, a line of text for every W, Λ, and pair (κ, ν)."""
-    yield f"Recovered    T = ⟨Λ, A⟩ + Σ κ|⟨ν, A⟩| with {len(form.W)} heads and {len(form.lines)} lines"
+    heads, lines = counted(len(form.W), "head"), counted(len(form.lines), "line")
+    yield f"Recovered    T = ⟨Λ, A⟩ + Σ κ|⟨ν, A⟩| with {heads} and {lines}"
     for h, (weights, block) in enumerate(zip(form.W, form.linear, strict=True), 1):
         rows = (
             ", ".join(field.log_text([m[i][j] for m in weights]) for j in range(len(block))) for i in range(len(block))
