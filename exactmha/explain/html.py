@@ -15,7 +15,7 @@ from exactmha.explain.ruler import Ruler
 from exactmha.explain.run import Run
 from exactmha.explain.story import Group, Step, Story
 
-ROOM = 300
+ROOM = 360
 """The width of an equation in tenths of an em of TeX's fonts: on A4 paper there is room for wider fonts too."""
 
 

@@ -69,7 +69,7 @@ def words(text: str) -> str:
 def _html(part: Part) -> str:
     match part:
         case Name(letter, index, raised):
-            shown = f"<i>{letter}</i>" if letter else ""
+            shown = f"<i>{letter}</i>" if letter not in ("", "Σ", "Π") else letter
             shown += f"<sub>{index.replace(chr(39), '′')}</sub>" if index else ""
             return shown + (f"<sup>{raised}</sup>" if raised else "")
         case Code(text):

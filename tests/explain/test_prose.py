@@ -14,7 +14,7 @@ CASES = [
     ),
     ("r_h r_h'", "<i>r</i><sub>h</sub> <i>r</i><sub>h′</sub>", "$r_{h}$ $r_{h'}$"),
     ("Q_12^2", "<i>Q</i><sub>12</sub><sup>2</sup>", "$Q_{12}^{2}$"),
-    ("Π_h (R^d)", "<i>Π</i><sub>h</sub> (<i>R</i><sup>d</sup>)", "$\\Pi_{h}$ ($R^{d}$)"),
+    ("Π_h (R^d)", "Π<sub>h</sub> (<i>R</i><sup>d</sup>)", "$\\Pi_{h}$ ($R^{d}$)"),
     ("(U)^T", "(U)<sup>T</sup>", "(U)${}^{T}$"),
     ("two_words a_bc", "two_words a_bc", "two\\_words a\\_bc"),
     ("a < b & 5%", "a &lt; b &amp; 5%", "a < b \\& 5\\%"),
