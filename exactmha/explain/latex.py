@@ -30,7 +30,10 @@ _HEAD = r"""\documentclass[a4paper,fleqn]{article}
 \def\@listi{\leftmargin\leftmargini\topsep0pt\partopsep0pt\parsep0pt\itemsep0pt}\let\@listI\@listi
 \makeatother
 """
-_SHORTENED = f"Of numbers with more than {MOST_DIGITS} digits the first and the last digits are shown."
+_SHORTENED = (
+    f"Of numbers with more than {MOST_DIGITS} digits the first and the last ones are shown, with an index in brackets "
+    "that says how many there are."
+)
 
 
 class BrokenLatex(Breaking, Latex):
@@ -50,7 +53,7 @@ _LATEX = BrokenLatex()
 def as_latex(story: Story) -> str:
     """Return the document; raises `FalseEquation` for an equation that is false."""
     body = [part for number, step in enumerate(story.steps, 1) for part in _section(number, step)]
-    shortened = [_SHORTENED] if any(r"\text{ digits}" in part for part in body) else []
+    shortened = [_SHORTENED] if any(r"{\ldots}" in part for part in body) else []
     answers = "\n".join(rf"\item[Step {n}.] {tex_words(step.question.answer)}" for n, step in enumerate(story.steps, 1))
     return "\n\n".join(
         [

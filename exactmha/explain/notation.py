@@ -319,10 +319,10 @@ class Latex(Notation):
         return self.term(terms[0]) + r" \\ ".join(lines)
 
     def digits(self, text: str) -> str:
-        """Return the digits; of very many, the first and the last ones and how many there are."""
+        """Return the digits; of very many, the first and the last ones, and their number in brackets."""
         if len(text) <= MOST_DIGITS:
             return text
-        return rf"\underbrace{{{text[:8]}\ldots {text[-8:]}}}_{{{len(text)}\text{{ digits}}}}"
+        return rf"{text[:8]}{{\ldots}}{text[-8:]}_{{[{len(text)}]}}"
 
     def sign(self, sign: str, *, unary: bool) -> str:
         """Return the sign, with blanks between terms."""

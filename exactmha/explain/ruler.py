@@ -10,6 +10,9 @@ from exactmha.explain.notation import Notation
 _TALL = "H"
 """Marks that something is higher than one line, so that parentheses around it are wide."""
 
+_SHORTENED = 23
+"""Digits that are as wide as eight digits, dots, eight digits and a small number in brackets."""
+
 
 class Ruler(Notation):
     """Writes a formula as a string of as many characters as it has tenths of an em, in the fonts of TeX."""
@@ -19,7 +22,7 @@ class Ruler(Notation):
 
     def digits(self, text: str) -> str:
         """Return 5 a digit; of more than `most_digits`, what their shortened form takes."""
-        return "x" * 5 * min(len(text), self.most_digits)
+        return "x" * 5 * (len(text) if len(text) <= self.most_digits else _SHORTENED)
 
     def sign(self, sign: str, *, unary: bool) -> str:  # noqa: ARG002  # both are equally wide
         """Return a sign and the space around it."""

@@ -8,6 +8,7 @@ import pytest
 from outside import require_program
 
 from exactmha.cli.main import run
+from exactmha.explain.notation import Latex
 
 
 def compiled(folder: Path, *arguments: str) -> tuple[str, str]:
@@ -71,11 +72,18 @@ def test_names_in_prose_are_formulas(tmp_path: Path) -> None:
 
 
 def test_very_long_numbers_are_shortened(tmp_path: Path) -> None:
-    assert (
-        run(["explain", "--heads", "4", "--dim", "2", "--field", "rational", "--latex", str(tmp_path / "s.tex")]) == 0
-    )
-    text = (tmp_path / "s.tex").read_text("utf-8")
-    long = re.findall(r"\d{41,}", text)
-    shortened = re.findall(r"\\underbrace\{(\d{8})\\ldots (\d{8})\}_\{(\d+)\\text\{ digits\}\}", text)
-    assert long == []
-    assert bool(shortened) == ("Of numbers with more than 40 digits" in text)
+    text, log = compiled(tmp_path, "--heads", "2", "--dim", "2", "--field", "rational", "--grid", "20")
+    shortened = re.findall(r"\b(\d{8})\{\\ldots\}(\d{8})_\{\[(\d+)\]\}", text)
+    assert len(shortened) > 20
+    assert min(int(count) for *_, count in shortened) > 40
+    assert re.findall(r"\d{41,}", text) == []
+    assert text.count("Of numbers with more than 40 digits") == 1
+    assert max(overfull(log), default=0) <= 10
+
+
+def test_a_note_on_long_numbers_is_there_only_when_needed(tmp_path: Path) -> None:
+    assert run(["explain", "--latex", str(tmp_path / "s.tex")]) == 0
+    assert "40 digits" not in (tmp_path / "s.tex").read_text("utf-8")
+    digits = "12345678" + "0" * 30 + "987"
+    assert Latex().digits(digits) == r"12345678{\ldots}00000987_{[41]}"
+    assert Latex().digits(digits[1:]) == digits[1:]
