@@ -20,6 +20,7 @@ from typing import TYPE_CHECKING
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from exactmha import explain as explain
     from exactmha.approximate.doubles import double_oracle as double_oracle
     from exactmha.approximate.numeric import learn_numeric as learn_numeric
     from exactmha.attention import Attention as Attention
@@ -81,6 +82,8 @@ __all__ = sorted(_HOME)  # noqa: PLE0605  # a list of strings, computed
 
 
 def __getattr__(name: str) -> object:
+    if name == "explain":  # the only sub-package that need not be imported before it is used
+        return import_module("exactmha.explain")
     if name not in _HOME:
         raise AttributeError(f"module 'exactmha' has no attribute {name!r}")
     value = getattr(import_module(f"exactmha.{_HOME[name]}"), name)
@@ -89,4 +92,4 @@ def __getattr__(name: str) -> object:
 
 
 def __dir__() -> list[str]:
-    return [*__all__, "__version__"]
+    return [*__all__, "__version__", "explain"]

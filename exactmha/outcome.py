@@ -15,8 +15,11 @@ class Outcome(Enum):
     """
 
     HOLDS = "holds"
+    """shown to be true"""
     FAILS = "fails"
+    """shown to be false"""
     UNDECIDED = "undecided"
+    """neither: the decision would take too much, or nothing was found"""
 
     def __bool__(self) -> bool:
         raise TypeError("an Outcome has three values: compare it with Outcome.HOLDS, .FAILS or .UNDECIDED")

@@ -64,6 +64,7 @@ def type_checking_names() -> dict[str, str]:
         for alias in node.names:
             assert alias.asname == alias.name, "re-exports need `as` with the same name"
             names[alias.name] = str(node.module)
+    assert names.pop("explain") == "exactmha"  # a package, and no name for `import *`
     return names
 
 
@@ -76,6 +77,16 @@ def test_public_names_match_what_type_checkers_see() -> None:
 def test_public_names_resolve(name: str) -> None:
     assert getattr(exactmha, name) is getattr(import_module(type_checking_names()[name]), name)
     assert name in dir(exactmha)
+
+
+def test_the_story_can_be_told_without_importing_its_package() -> None:
+    program = "import exactmha; assert 'exactmha.explain' not in sys.modules; exactmha.explain.gather"
+    loaded = loaded_after(program)
+    assert "exactmha.explain.run" in loaded
+    assert "matplotlib" not in loaded
+    # `tell` is also a module of the package
+    output("-c", "import exactmha.explain.tell, exactmha; assert callable(exactmha.explain.tell)")
+    assert "explain" in dir(exactmha)
 
 
 def test_unknown_names_are_attribute_errors() -> None:

@@ -23,6 +23,7 @@ from exactmha.explain.formula import (
     Term,
     Transpose,
 )
+from exactmha.explain.prose import Code, Name, Part, parts
 
 SUM, PRODUCT, ATOM = range(3)
 """How tightly something binds: what binds less than its place demands is put in parentheses."""
@@ -279,12 +280,33 @@ _TEX = {
     "≥": r"$\geq$",
     "→": r"$\to$",
     "’": "'",
+    "…": r"\ldots{}",
 }
 
 
 def tex_text(text: str) -> str:
     """Return plain text for TeX, with what is special to it escaped."""
     return "".join(_TEX.get(c, c) for c in text)
+
+
+def tex_words(text: str) -> str:
+    """Return prose for TeX, with names such as b_1 as formulas and commands as code."""
+    return "".join(map(_tex_part, parts(text)))
+
+
+def _tex_part(part: Part) -> str:
+    match part:
+        case Name(letter, index, raised):
+            shown = {"Σ": r"\Sigma", "Π": r"\Pi"}.get(letter, letter or "{}")
+            shown += f"_{{{index}}}" if index else ""
+            return f"${shown}^{{{raised}}}$" if raised else f"${shown}$"
+        case Code(text):
+            return rf"\texttt{{{tex_text(text)}}}"
+    return tex_text(part)
+
+
+MOST_DIGITS = 40
+"""Digits of a number that LaTeX shows in full."""
 
 
 class Latex(Notation):
@@ -297,8 +319,10 @@ class Latex(Notation):
         return self.term(terms[0]) + r" \\ ".join(lines)
 
     def digits(self, text: str) -> str:
-        """Return the digits."""
-        return text
+        """Return the digits; of very many, the first and the last ones, and their number in brackets."""
+        if len(text) <= MOST_DIGITS:
+            return text
+        return rf"{text[:8]}{{\ldots}}{text[-8:]}_{{[{len(text)}]}}"
 
     def sign(self, sign: str, *, unary: bool) -> str:
         """Return the sign, with blanks between terms."""
@@ -311,7 +335,7 @@ class Latex(Notation):
 
     def symbol(self, name: str, index: str) -> str:
         r"""Return name_{index}, or \text{name} for words."""
-        shown = rf"\text{{{tex_text(name)}}}" if len(name.rstrip("'")) > 1 else name
+        shown = rf"\text{{{tex_words(name)}}}" if len(name.rstrip("'")) > 1 else name
         return f"{shown}_{{{index}}}" if index else shown
 
     def product(self, factors: Sequence[str]) -> str:

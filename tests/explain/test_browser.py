@@ -183,16 +183,21 @@ def test_questions_open_with_the_keyboard_s_click(page: str, tmp_path: Path) -> 
     assert browse(page, probe, tmp_path)[0] == [False, True, 0]
 
 
-@pytest.mark.parametrize("width", [320, 360, 1200])
-def test_nothing_sticks_out_sideways(page: str, tmp_path: Path, width: int) -> None:
+def framed(page: str, width: int, probe: str, folder: Path) -> Any:
+    """Return what a probe measures in a frame of this width, in which `inner` is the page."""
     host = f'<!DOCTYPE html><body><iframe style="width:{width}px;height:800px" srcdoc="{escape(page)}"></iframe>'
-    later = """
+    later = f"""
     const inner = document.querySelector("iframe").contentDocument;
-    const root = inner.documentElement;
-    document.body.dataset.probe = JSON.stringify([root.scrollWidth, root.clientWidth]);
+    document.body.dataset.probe = JSON.stringify((() => {{{probe}}})());
     """
     host += f"<script>window.addEventListener('load', () => {{{later}}});</script>"
-    (scroll, client), _ = browse(host, "return 0;", tmp_path)
+    return browse(host, "return 0;", folder)[0]
+
+
+@pytest.mark.parametrize("width", [320, 360, 1200])
+def test_nothing_sticks_out_sideways(page: str, tmp_path: Path, width: int) -> None:
+    probe = "const root = inner.documentElement; return [root.scrollWidth, root.clientWidth];"
+    scroll, client = framed(page, width, probe, tmp_path)
     assert 0 < client <= width
     assert scroll <= client
 
@@ -214,3 +219,55 @@ def luminance(colour: list[float]) -> float:
     """Relative luminance, by the definition of WCAG."""
     linear = [c / 255 / 12.92 if c / 255 <= 0.03928 else ((c / 255 + 0.055) / 1.055) ** 2.4 for c in colour]
     return sum(weight * c for weight, c in zip((0.2126, 0.7152, 0.0722), linear, strict=True))
+
+
+A4 = 718
+"""Pixels between the margins of 1 cm that browsers leave on A4 paper: (21 − 2)/2.54·96."""
+STORIES = [
+    ("--heads", "3", "--dim", "3", "--field", "exponential"),
+    ("--heads", "2", "--dim", "6", "--field", "radical"),
+    ("--heads", "4", "--dim", "2", "--field", "rational"),
+]
+
+
+def printed(page: str) -> str:
+    """Return a page that looks on screens as it does on paper."""
+    assert page.count("@media print {") == 1
+    return page.replace("@media print {", "@media all {")
+
+
+@pytest.mark.parametrize("arguments", STORIES, ids=" ".join)
+def test_on_paper_no_equation_is_cut(arguments: tuple[str, ...], tmp_path: Path) -> None:
+    assert run(["explain", *arguments, "--html", str(tmp_path / "story.html")]) == 0
+    page = (tmp_path / "story.html").read_text(encoding="utf-8")
+    probe = """
+    const boxes = [...inner.querySelectorAll(".eq")];
+    return [boxes.length, boxes.filter((b) => b.scrollWidth > b.clientWidth).map((b) => b.textContent)];
+    """
+    count, cut = framed(printed(page), A4, probe, tmp_path)
+    assert count > 50
+    assert cut == []
+    narrow = framed(page, 320, probe, tmp_path)[1]
+    assert narrow != []  # the probe sees what is cut
+
+
+def test_on_paper_every_answer_is_there_and_no_link(page: str, tmp_path: Path) -> None:
+    probe = """
+    const visible = (which) => [...document.querySelectorAll(which)].filter((e) => e.checkVisibility()
+      && e.getBoundingClientRect().height > 0).length;
+    return [visible("details > p"), visible(".turn"), visible("nav ol")];
+    """
+    assert browse(page, probe, tmp_path)[0] == [0, 12, 1]
+    assert browse(printed(page), probe, tmp_path)[0] == [12, 0, 0]
+
+
+def test_the_edge_of_what_can_be_scrolled_is_shaded(page: str, tmp_path: Path) -> None:
+    # the covers move with the formula and the shadows do not: what is cut looks cut
+    probe = """
+    return [".eq", "pre"].map((which) => {
+      const box = document.querySelector(which) || document.body.appendChild(document.createElement("pre"));
+      const style = getComputedStyle(box);
+      return [style.backgroundAttachment, style.backgroundImage.match(/linear-gradient/g).length];
+    });
+    """
+    assert browse(page, probe, tmp_path)[0] == [["local, local, scroll, scroll", 4]] * 2

@@ -143,4 +143,4 @@ def test_without_matplotlib_the_page_says_so(plane: Run, monkeypatch: pytest.Mon
 
 def test_prose_is_escaped_and_names_are_set_with_indices(plane: Run) -> None:
     page = as_html(replace(tell(plane), introduction="a < b & b_1 <script> U^T"), plane)
-    assert "<p>a &lt; b &amp; <i>b</i><sub>1</sub> &lt;script&gt; U<sup>T</sup></p>" in page
+    assert "<p>a &lt; b &amp; <i>b</i><sub>1</sub> &lt;script&gt; <i>U</i><sup>T</sup></p>" in page
