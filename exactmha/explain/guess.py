@@ -49,7 +49,8 @@ def _solved(sampled: Sampled, samples: Sequence[fmpz], place: Place) -> Guessed:
     heads = len(sampled.profile.exponents)
     q = pole_polynomial(moments(slopes(samples, place), heads, place), place)
     reversed_q = q.reverse(heads)
-    by_exponent = {place.exponent_of(fmpz(int(-root))): -root for root in roots(reversed_q, reversed_q.derivative(), place)}
+    units = [-root for root in roots(reversed_q, reversed_q.derivative(), place)]
+    by_exponent = {place.exponent_of(fmpz(int(unit))): unit for unit in units}
     ratios = [by_exponent[exponent] for exponent in sampled.profile.exponents]
     shares = [[k * r / (1 + k * r) for r in ratios] for k in range(1, heads + 1)]
     rises = [[sample - samples[0]] for sample in samples[1 : heads + 1]]

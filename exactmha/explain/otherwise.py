@@ -1,4 +1,4 @@
-"""What goes wrong without a step: counterexamples that exist at this size and over this field, and why others do not."""
+"""What goes wrong without a step: the counterexamples that exist at this size and over this field, or why none does."""
 
 from __future__ import annotations
 

@@ -9,6 +9,7 @@ from __future__ import annotations
 from itertools import combinations
 from math import comb
 
+from exactmha.counterexamples.tokens import WHY_ONE_DIM
 from exactmha.explain.equation import Equation, Residues
 from exactmha.explain.formula import (
     Call,
@@ -82,7 +83,10 @@ def copies(run: Run) -> Step:
         (group("The answers: all that the learner sees", answers),),
         (f"{counted(len(answers), 'answer')}; the longest query has {len(answers)} tokens",),
         without(
-            run, "one-sample-short", "With one sample less, 2H, two different sets of H heads can agree on all samples"
+            run,
+            "one-sample-short",
+            "With one sample less, 2H, two different sets of H heads can agree on all samples",
+            flat="the extra relation u·f_0 = b·Σ c_h makes one sample less enough",
         ),
         Question(
             "What does f_k tend to as k grows?",
@@ -159,6 +163,11 @@ def separate(run: Run) -> Step:
 
 
 def _unseparated(run: Run) -> str:
+    if run.dim == 1:
+        return (
+            "Two heads with one pole would look like a single head, and a head with c_h = 0 would be invisible. For "
+            f"d = 1 C1 excludes both: {WHY_ONE_DIM}."
+        )
     collide = without(
         run,
         "colliding-poles",
@@ -199,20 +208,19 @@ def _unknowns(run: Run, sampled: Sampled) -> list[Group]:
         slope = _slope(run, sampled, k)
         slopes.append(Equation(run.values, (slope, run.exact(slope)), Symbol("g", str(k))))
     heads = len(run.heads)
-    names = "q_1" if heads == 1 else f"q_1..q_{heads}"
+    names, of = (", ".join(f"{letter}_{h}" for h in range(1, heads + 1)) for letter in "qc")
     residues = [_rise(run, sampled, k) for k in range(1, heads + 1)]
-    of = "c_1" if heads == 1 else f"c_1..c_{heads}"
     return [
         group("The g_k, from the answers", slopes),
         group(
-            f"Linear equations for Q, in the unknowns {names}",
+            f"Linear equations for Q, in {names}",
             [_difference(run, sampled, a) for a in range(1, heads + 1)],
         ),
         group(
             "Their solution, in the r_h",
             [_symmetric(run, sampled, j) for j in range(1, heads + 1)],
         ),
-        group(f"Linear equations for the residues, in the unknowns {of}", residues),
+        group(f"Linear equations for the residues, in {of}", residues),
     ]
 
 
@@ -267,24 +275,18 @@ def _guess(run: Run, sampled: Sampled) -> list[Group]:
         image = number(int(found.place.generators[0]) % found.place.prime)
         lines.append(Equation(world, (generator, image)))
     lines += [
-        Equation(world, (_coefficient(run, sampled, j), number(found.coefficients[j - 1])))
-        for j in range(1, heads + 1)
+        Equation(world, (_coefficient(run, sampled, j), number(found.coefficients[j - 1]))) for j in range(1, heads + 1)
     ]
     lines += [
-        Equation(world, (number(value), lifted), numbered(name, h))
+        Equation(world, (hidden, number(value), *([] if number(value) == lifted else [lifted])))
         for h in run.heads
-        for name, value, lifted in (
-            ("r", found.ratios[h], run.pole(sampled, h)),
-            ("c", found.residues[h], run.residue(sampled, h)),
+        for hidden, value, lifted in (
+            (_ratio(run, sampled, h), found.ratios[h], run.pole(sampled, h)),
+            (_residue(run, sampled, h), found.residues[h], run.residue(sampled, h)),
         )
     ]
     prime, precision = found.place.prime, found.place.precision
-    return [
-        group(
-            f"The guess: equations in Z/p, p = {prime}; solved and lifted modulo p^{precision}",
-            lines,
-        )
-    ]
+    return [Group(f"The guess: equations in Z/p, p = {prime}; solved and lifted modulo p^{precision}", tuple(lines))]
 
 
 def how_many(run: Run) -> Step:

@@ -5,7 +5,7 @@ The statements are proved in `proofs/profile-identity`, `proofs/canonical-unique
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterator, Sequence
 from fractions import Fraction as Rational
 
 from flint import fmpq, fmpz_mat
@@ -29,10 +29,10 @@ from exactmha.explain.formula import (
 )
 from exactmha.explain.otherwise import exists, without
 from exactmha.explain.run import Run
-from exactmha.explain.story import Question, Step, group
+from exactmha.explain.story import Group, Question, Step, group
 from exactmha.fields.interface import dot
 from exactmha.outcome import counted
-from exactmha.recover.learn import Redraw
+from exactmha.recover.learn import Redraw, Sampled
 from exactmha.recover.sample import IntToken, add
 from exactmha.verification import bound_text
 
@@ -52,8 +52,7 @@ def numbered(name: str, h: int) -> Symbol:
 def black_box(run: Run) -> Step:
     """What a query is, and what the box computes but does not show."""
     first = run.sampled("b_1", "u_1")
-    both, shown = add(first.b, first.u), min(2, len(first.answers))
-    changed = " (in its canonical form, see step 2)" if run.canonical.is_changed else ""
+    in_canonical_form = " (in its canonical form, see step 2)" if run.canonical.is_changed else ""
     return Step(
         "The black box",
         "A query is a sequence X = (x_1, …, x_n) of tokens, vectors of R^d; the layer answers it with one number f(X). "
@@ -82,60 +81,12 @@ def black_box(run: Run) -> Step:
         ),
         ((b_1, _column(first.b)), (u_1, _column(first.u))),
         (
-            group(f"The layer{changed}, hidden from the learner", layer(run)),
+            group(f"The layer{in_canonical_form}, hidden from the learner", layer(run)),
             group(
-                "The ratios: the weight of one copy of b_1 + u_1 relative to the last token b_1",
-                [
-                    Equation(
-                        run.ratios,
-                        (
-                            Call(
-                                "exp",
-                                (
-                                    Product(
-                                        (
-                                            Transpose(_column(first.b)),
-                                            run.weights(run.hidden(h)),
-                                            _column(first.u),
-                                        )
-                                    ),
-                                ),
-                            ),
-                            run.hidden_ratio(first, h),
-                        ),
-                        numbered("r", h),
-                    )
-                    for h in run.heads
-                ],
+                "The ratios: the weight of one copy of b_1 + u_1 relative to the last token b_1", _ratios(run, first)
             ),
-            group(
-                "What head h reads at the two tokens",
-                [
-                    Equation(
-                        run.values,
-                        (
-                            Product((Transpose(run.vector(run.hidden(h).v)), _column(token))),
-                            run.scalar(dot(run.hidden(h).v, token)),
-                        ),
-                        times(Transpose(numbered("v", h)), name),
-                    )
-                    for h in run.heads
-                    for name, token in ((plus(b_1, u_1), both), (b_1, first.b))
-                ],
-            ),
-            group(
-                "Behind the curtain: the answers to “k copies of b_1 + u_1, then b_1”, one term a head"
-                + (f" (only k = 1 and 2 of 1, …, {len(first.answers)} are shown)" if len(first.answers) > shown else ""),
-                [
-                    Equation(
-                        run.values,
-                        (run.softmax(first, k), run.answer(first, k)),
-                        Symbol("f", str(k)),
-                        about=run.needs_decimal(run.answer(first, k)),
-                    )
-                    for k in range(1, shown + 1)
-                ],
-            ),
+            group("What head h reads at the two tokens", _readings(run, first)),
+            _behind_the_curtain(run, first),
         ),
         ("the softmax computed with the true heads gives the answers that the learner received",),
         without(
@@ -150,6 +101,40 @@ def black_box(run: Run) -> Step:
         ),
         "profile-identity",
     )
+
+
+def _ratios(run: Run, first: Sampled) -> list[Equation]:
+    """Return r_h = exp(b_1^T W_h u_1) with the hidden W_h."""
+    b_column, u_column = _column(first.b), _column(first.u)
+    equations = []
+    for h in run.heads:
+        exponent = Product((Transpose(b_column), run.weights(run.hidden(h)), u_column))
+        sides = (Call("exp", (exponent,)), run.hidden_ratio(first, h))
+        equations.append(Equation(run.ratios, sides, numbered("r", h)))
+    return equations
+
+
+def _readings(run: Run, first: Sampled) -> list[Equation]:
+    """Return v_h·(b_1 + u_1) and v_h·b_1 with the hidden v_h."""
+    equations = []
+    for h in run.heads:
+        v = run.hidden(h).v
+        for name, token in ((plus(b_1, u_1), add(first.b, first.u)), (b_1, first.b)):
+            sides = (Product((Transpose(run.vector(v)), _column(token))), run.scalar(dot(v, token)))
+            equations.append(Equation(run.values, sides, times(Transpose(numbered("v", h)), name)))
+    return equations
+
+
+def _behind_the_curtain(run: Run, first: Sampled) -> Group:
+    most = len(first.answers)
+    only = f" (only k = 1 and 2 of 1, …, {most} are shown)" if most > 2 else ""
+    equations = []
+    for k in (1, 2):
+        answer = run.answer(first, k)
+        sides = (run.softmax(first, k), answer)
+        equations.append(Equation(run.values, sides, Symbol("f", str(k)), about=run.needs_decimal(answer)))
+    heading = "Behind the curtain: the answers to “k copies of b_1 + u_1, then b_1”, one term a head"
+    return group(heading + only, equations)
 
 
 def _exponential(last: Term, token: Term) -> Term:
@@ -224,7 +209,8 @@ def _changes(run: Run) -> Iterator[str]:
     learned = {run.canonical_number(h): h for h in run.heads}
     for number_, positions in enumerate(run.canonical.groups, 1):
         if len(positions) > 1:
-            yield f"{_listed(positions)} of the instance share one W and are merged into head {learned[number_] + 1} here"
+            into = f"head {learned[number_] + 1} here"
+            yield f"{_listed(positions)} of the instance share one W and are merged into {into}"
     for positions in run.canonical.discarded:
         why = "has v = 0 and is" if len(positions) == 1 else "share one W, have v with sum 0, and are"
         yield f"{_listed(positions)} of the instance {why} discarded"
@@ -277,11 +263,11 @@ def tokens(run: Run) -> Step:
     """The random tokens."""
     zero, grid = number(0), run.recovery.grid
     bases = [(run.finals(), run.recovery.b), (run.displacements(), run.recovery.u)]
-    dependent = without(run, "dependent-tokens", "If the b_j or the u_i are no basis, two different layers give the same answers")
+    no_basis = "If the b_j or the u_i are no basis, two different layers give the same answers"
     return Step(
         "Random tokens",
         "The learner draws final tokens b_1..b_d, which will be last in a query, and displacements u_1..u_d at random: "
-        f"the coordinates of the b_j from the {grid.b_values} integers nearest to 0, those of the u_i from "
+        f"the coordinates of the b_j from {grid.b_values} consecutive integers around 0, those of the u_i from "
         f"{grid.u_values}. Both must be bases (condition C1), so that W_h is determined by the d² numbers "
         "b_j^T W_h u_i, and v_h by the d numbers v_h·u_i. The b_j are the rows of B, the u_i the columns of U.",
         (),
@@ -290,7 +276,7 @@ def tokens(run: Run) -> Step:
             group(
                 "Condition C1: both determinants differ from 0",
                 [
-                    Equation(run.forms, (Call("det", (shown,)), number(fmpq(fmpz_mat([list(row) for row in rows]).det())), zero), None, "≠")
+                    Equation(run.forms, (Call("det", (shown,)), number(_determinant(rows)), zero), relation="≠")
                     for shown, rows in bases
                 ],
             ),
@@ -300,7 +286,7 @@ def tokens(run: Run) -> Step:
             bound_note(run),
             *redraw_notes(run, lambda profile: profile.startswith("token")),
         ),
-        dependent
+        without(run, "dependent-tokens", no_basis)
         + (
             " With tokens known in advance, even bases, someone can build two layers that answer all of them alike "
             "(exactmha counterexample fixed-tokens)."
@@ -316,10 +302,16 @@ def tokens(run: Run) -> Step:
     )
 
 
+def _determinant(rows: Sequence[IntToken]) -> fmpq:
+    return fmpq(fmpz_mat([list(row) for row in rows]).det())
+
+
 def _likely(run: Run) -> str:
     one, all_ = Rational(run.dim, run.recovery.grid.u_values), run.verification.failure_bound
     first = f"at most d/S = {one}" if one < 1 else f"at most d/S = {one}, which says nothing"
-    total = f"at most {bound_text(all_)}" if all_ < 1 else f"{float(all_):.1f}, vacuous: the conditions are checked instead"
+    total = f"at most {bound_text(all_)}"
+    if all_ >= 1:
+        total = f"{float(all_):.1f}, which says nothing (vacuous): the conditions are checked instead"
     return (
         f"By the lemma of Schwartz and Zippel, {first}: det U is a non-zero polynomial of degree d. "
         f"Over C1 to C4 the bounds add up to {total}."
@@ -346,8 +338,9 @@ def redraw_notes(run: Run, here: Callable[[str], bool]) -> Iterator[str]:
 
 
 def _redraw(redraw: Redraw, why: str) -> str:
+    where = "" if redraw.conditions == ("C1",) else f" in {redraw.profile}"
     hidden = "" if why == redraw.witness else f"; behind the curtain, numbered as in exactmha verify: {why}"
     return (
-        f"{redraw.token} was drawn again: {' or '.join(redraw.conditions)} failed in {redraw.profile}: "
+        f"{redraw.token} was drawn again: {' or '.join(redraw.conditions)} failed{where}: "
         f"{redraw.witness} ({'1 query' if redraw.queries == 1 else f'{redraw.queries} queries'}, counted apart){hidden}"
     )

@@ -111,10 +111,10 @@ def match_displacements(run: Run) -> Step | None:
     ]
     return Step(
         "Matching heads across the first row",
-        "Each profile lists its heads in an order of its own. When displacements add, r multiplies, head by head, and c "
-        "adds. So if heads h of (b_1, u_1) and h' of (b_1, u_i) are one head, then r_h r_h' is a ratio of the profile "
-        "(b_1, u_1 + u_i). Under condition C4, checked below, the product of no other pair is: then this is if and only "
-        f"if.{_single(run)}",
+        "Each profile lists its heads in an order of its own. When displacements add, r multiplies, head by head, and "
+        "c adds. So if heads h of (b_1, u_1) and h' of (b_1, u_i) are one head, then r_h r_h' is a ratio of the "
+        "profile (b_1, u_1 + u_i). Under condition C4, checked below, they are one head only if it is."
+        f"{_single(run)}",
         (
             (times(_pole("u"), _pole("u'")), _pole("u + u'")),
             (plus(_residue("u"), _residue("u'")), _residue("u + u'")),
@@ -393,8 +393,8 @@ def count(run: Run) -> Step:
         without(
             run,
             "short-sequences",
-            "Fewer queries can do, with other learners (see exactmha budget), but with queries of at most two tokens no "
-            "number of them is enough",
+            "Fewer queries can do, with other learners (see exactmha budget), but of queries of at most two tokens no "
+            "number is enough",
         ),
         Question(
             f"A learner is told only that there are at most {H + 1} heads. How many queries does it ask here?",
@@ -432,15 +432,15 @@ def verdict(run: Run) -> Step:
         without(
             run,
             "bound-only",
-            "If only a bound on H were known, layers with more heads would be excluded with probability one, and not by "
-            "this transcript alone",
+            "If only a bound on H were known, layers with more heads would be excluded with probability one, and not "
+            "by this transcript alone",
             alone="the bound 1 is H itself, except for the zero function",
             flat="there every head shows in every profile, and the rank is H",
         ),
         Question(
             "Does this prove the theorem?",
-            "No: it proves it for this layer and these tokens. That almost every choice of tokens works for every layer is proved on "
-            "paper, page by page in the folder proofs.",
+            "No: it proves it for this layer and these tokens. That almost every choice of tokens works for every "
+            "layer is proved on paper, page by page in the folder proofs.",
         ),
         "uniqueness-from-transcript",
     )

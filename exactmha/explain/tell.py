@@ -9,8 +9,9 @@ from exactmha.outcome import counted
 
 THEOREM = (
     "The theorem: for all H and d and every layer of H attention heads in dimension d, in canonical form and answering "
-    "exactly, 4Hd² − 2H + 1 queries of at most 2H + 1 tokens, built from random tokens, with probability one determine "
-    "every head (W_h, v_h), and the learner below computes it; it is told H and d and sees nothing but the answers."
+    "exactly, 4Hd² − 2H + 1 queries of at most 2H + 1 tokens, built from tokens drawn from a density, with "
+    "probability one determine every head (W_h, v_h), and the learner below computes it; it is told H and d and sees "
+    "nothing but the answers."
 )
 CHAPTERS = (
     steps_begin.black_box,
