@@ -114,7 +114,9 @@ class Run:
 
     def needs_decimal(self, side: Term) -> bool:
         """Tell whether a number is hard to read in its exact form: no rational, or one that is shortened."""
-        return not isinstance(side, Number) or max(side.value.numerator, side.value.denominator).bit_length() > _LONG
+        if not isinstance(side, Number):
+            return True
+        return max(abs(side.value.numerator), side.value.denominator).bit_length() > _LONG
 
     def scalar(self, scalar: Scalar) -> Term:
         """Return a number of the coefficient field."""

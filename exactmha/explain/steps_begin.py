@@ -334,7 +334,7 @@ def redraw_notes(run: Run, here: Callable[[str], bool]) -> Iterator[str]:
     told = [(redraw, why) for redraw, why in run.verification.diagnoses if here(redraw.profile)]
     yield from (_redraw(redraw, why) for redraw, why in told[:MOST_REDRAWS_TOLD])
     if len(told) > MOST_REDRAWS_TOLD:
-        yield f"… and {counted(len(told) - MOST_REDRAWS_TOLD, 'more redraw')} of this kind"
+        yield f"… and {counted(len(told) - MOST_REDRAWS_TOLD, 'redraw')} more of this kind"
 
 
 def _redraw(redraw: Redraw, why: str) -> str:
