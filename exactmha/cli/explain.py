@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 from importlib.util import find_spec
+from pathlib import Path
+from shutil import get_terminal_size
 from typing import TYPE_CHECKING
 
 import click
@@ -13,6 +15,8 @@ from exactmha.files import check_writable, write_atomically
 from exactmha.limits import Limits
 
 if TYPE_CHECKING:
+    from collections.abc import Iterator
+
     from exactmha.attention import Model
     from exactmha.conditions import Grid
     from exactmha.explain.run import Run
@@ -21,8 +25,8 @@ if TYPE_CHECKING:
 @click.command("explain")
 @click.argument("instance", required=False)
 @click.option("--example", help="Explain a built-in teaching example: two-heads-1d (the default) or two-heads-2d.")
-@click.option("--heads", type=int, help="Number H of heads of a random instance.")
-@click.option("--dim", type=int, help="Dimension d of a random instance.")
+@click.option("--heads", type=int, help="Number H of heads of a random instance.  [default with --dim: 2]")
+@click.option("--dim", type=int, help="Dimension d of a random instance.  [default with --heads: 2]")
 @field_option
 @seed_option
 @click.option("--grid", type=click.IntRange(2), help="Number of values of every token coordinate.  [default: few]")
@@ -62,20 +66,23 @@ def command(
     from exactmha.explain.run import GRID, gather
 
     is_random = heads is not None or dim is not None
+    given = [text for text, there in _sources(instance, example, heads, dim) if there]
     if (instance is not None) + (example is not None) + is_random > 1:
         raise InputError(
-            "more than one instance", field="INSTANCE", hint="give one of: a file, --example, --heads --dim"
+            "more than one instance",
+            field="INSTANCE",
+            value=", ".join(given),
+            hint="give one of: a file, --example, --heads --dim",
         )
     if ctx.get_parameter_source("field_name") is not click.core.ParameterSource.DEFAULT and not is_random:
         raise InputError("describes a random instance", field="--field", hint="give --heads and --dim too")
     shape = (2 if heads is None else heads, 2 if dim is None else dim, field_name, seed) if is_random else None
     model, design = _model(instance, example, shape, limits)
     chosen = Grid(grid, grid) if grid else design or GRID
-    outputs = [path for path in (html, latex, plot) if path is not None]
+    outputs = {name: p for name, p in (("--html", html), ("--latex", latex), ("--plot", plot)) if p is not None}
     if outputs and step is not None:
         raise InputError("is for text only", field="--step", value=step, hint="leave it out")
-    for path in outputs:
-        check_writable(path, *([instance] if instance else []))
+    _check_outputs(outputs, instance)
     if picture is not None and plot is None:
         raise InputError("goes with --plot only", field="--picture", value=picture)
     if plot is not None:
@@ -89,14 +96,37 @@ def command(
         raise InputError("the numbers of this run are too long for a story", value=str(error), hint=hint) from None
 
 
+def _sources(
+    instance: str | None, example: str | None, heads: int | None, dim: int | None
+) -> Iterator[tuple[str, bool]]:
+    """Yield what may name an instance, as it was written, and whether it was given."""
+    yield str(instance), instance is not None
+    for option, value in (("--example", example), ("--heads", heads), ("--dim", dim)):
+        yield f"{option} {value}", value is not None
+
+
+def _check_outputs(outputs: dict[str, str], instance: str | None) -> None:
+    """Raise `InputError` for files that cannot be written, and for two that are one."""
+    seen: dict[Path, str] = {}
+    for option, path in outputs.items():
+        try:
+            check_writable(path, *([instance] if instance else []))
+        except InputError as error:
+            raise error.located(field=option) from None
+        other = seen.setdefault(Path(path).resolve(), option)
+        if other != option:
+            raise InputError(f"names the same file as {other}", field=option, value=path, hint="give two files")
+
+
 def _write(run: Run, step: int | None, html: str | None, latex: str | None, plot: str | None, picture: str) -> None:
     """Print the story, or write it to the files that were named."""
     from exactmha.explain.tell import tell
-    from exactmha.explain.text import as_text
+    from exactmha.explain.text import LEAST_WIDTH, WIDTH, as_text
 
     story = tell(run)
     if html is latex is plot is None:
-        click.echo(as_text(story, step), nl=False)
+        width = min(max(get_terminal_size((WIDTH, 1)).columns, LEAST_WIDTH), WIDTH)
+        click.echo(as_text(story, step, width), nl=False)
     if html is not None:
         from exactmha.explain.html import as_html
 

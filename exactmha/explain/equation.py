@@ -16,14 +16,16 @@ from flint import fmpq, fmpq_mat
 
 from exactmha import expressions
 from exactmha.errors import Undecided
-from exactmha.explain.formula import Call, Inverse, Matrix, Number, Product, Term, Transpose, to_node
+from exactmha.explain.formula import Call, Inverse, Matrix, Named, Number, Product, Term, Transpose, to_node
 from exactmha.fields import ExactField
 from exactmha.fields.coprime import coordinates, coprime_base
 from exactmha.fields.text import ValueAlgebra
 from exactmha.forms import Form, FormAlgebra
+from exactmha.modular.places import Place
 from exactmha.outcome import Outcome
 
 Rows = list[list[Any]]
+_SHOWN_DIGITS = 4
 
 
 class FalseEquation(AssertionError):
@@ -53,6 +55,8 @@ class World(ABC):
     def rows(self, term: Term) -> Rows:
         """Return the value of a side as a matrix; that of a number is 1 × 1."""
         match term:
+            case Named(_, meaning):
+                return self.rows(meaning)
             case Matrix(rows):
                 return [[self._number(entry) for entry in row] for row in rows]
             case Transpose(of):
@@ -67,8 +71,24 @@ class World(ABC):
 
     def _number(self, term: Term) -> Any:
         if isinstance(term, Call) and term.name == "det":
-            return self.algebra.number(_rational_matrix(term.arguments[0]).det())
+            return self._determinant(term.arguments[0])
         return expressions.evaluate(to_node(term), self.algebra)
+
+    def _determinant(self, term: Term) -> Any:
+        """Return the determinant of a square matrix: of literals by FLINT, else expanded along rows, for small ones."""
+        try:
+            return self.algebra.number(_rational_matrix(term).det())
+        except TypeError:
+            return self._expanded(self.rows(term))
+
+    def _expanded(self, rows: Rows) -> Any:
+        if not rows:
+            return self.algebra.number(fmpq(1))
+        add, multiply, total = self.algebra.add, self.algebra.multiply, self.algebra.number(fmpq(0))
+        for j, entry in enumerate(rows[0]):
+            minor = self._expanded([[*row[:j], *row[j + 1 :]] for row in rows[1:]])
+            total = add(total, multiply(self.algebra.number(fmpq((-1) ** j)), multiply(entry, minor)))
+        return total
 
     def _product(self, left: Rows, right: Rows) -> Rows:
         add, multiply = self.algebra.add, self.algebra.multiply
@@ -84,6 +104,8 @@ def _wrong_shapes(row: Sequence[Any], rows: Rows) -> bool:
 
 
 def _is_matrix(term: Term) -> bool:
+    if isinstance(term, Named):
+        return _is_matrix(term.meaning)
     return isinstance(term, Matrix | Inverse | Transpose)
 
 
@@ -117,6 +139,23 @@ class Values(World):
         """Decide equality in K."""
         outcome: Outcome = left.equals(right)
         return outcome
+
+    def decimal(self, side: Term) -> str:
+        """Return a number of K rounded to a few digits."""
+        ((value,),) = self.rows(side)
+        return str(value.enclosure(_SHOWN_DIGITS).str(_SHOWN_DIGITS, radius=False))
+
+
+class Residues(Values):
+    """The image of K in Z/p at one place: what the learner guesses with; an equation here is a congruence."""
+
+    def __init__(self, field: ExactField, place: Place) -> None:
+        super().__init__(field)
+        self._place = place
+
+    def same(self, left: Any, right: Any) -> Outcome:
+        """Decide equality in Z/p."""
+        return Outcome.of((left.image(self._place) - right.image(self._place)) % self._place.prime == 0)
 
 
 class _LogAlgebra(FormAlgebra):
@@ -162,29 +201,62 @@ class Forms(World):
         return Outcome.of(not any(total))
 
 
+class Ratios(Forms):
+    """Positive numbers exp(form), compared by their exact logarithms."""
+
+    def __init__(self) -> None:
+        super().__init__()
+        self._logarithms = Forms()
+
+    def rows(self, term: Term) -> Rows:
+        """Return the logarithm of a side, as a 1 × 1 matrix."""
+        match term:
+            case Named(_, meaning):
+                return self.rows(meaning)
+            case Call("exp", (argument,)):
+                return self._logarithms.rows(argument)
+        return self._logarithms.rows(Call("log", (term,)))
+
+
 _WANTED = {"=": Outcome.HOLDS, "≠": Outcome.FAILS}
 
 
 @dataclass(frozen=True, slots=True)
 class Equation:
-    """name = side_1 = side_2 = …, or with ≠ throughout (then of two sides); the name stands for them all."""
+    """name = side_1 = side_2 = …; with the relation ≠, one of the signs (the last, or number `at`) is ≠ instead.
+
+    The name stands for the first side. With `about` a decimal is shown behind the last side.
+    """
 
     world: World
     sides: tuple[Term, ...]
     name: Term | None = None
     relation: str = "="
+    at: int = -1
+    about: bool = False
+
+    def relations(self) -> list[str]:
+        """Return the signs between the sides."""
+        signs = ["="] * (len(self.sides) - 1)
+        if self.relation != "=":
+            signs[self.at] = self.relation
+        return signs
+
+    def decimal(self) -> str:
+        """Return the decimal to be shown behind the last side, or nothing."""
+        return self.world.decimal(self.sides[-1]) if self.about and isinstance(self.world, Values) else ""
 
     def verified(self) -> Equation:
         """Return the equation after evaluating all its sides.
 
         Raises `FalseEquation` when it is false, `Undecided` beyond the size budget of the field.
         """
-        if len(self.sides) < 2 or (self.relation == "≠" and len(self.sides) != 2):
+        if len(self.sides) < 2:
             raise FalseEquation(f"nothing to compare in {self.name}")
-        for side in self.sides[1:]:
-            outcome = self.world.equal(self.sides[0], side)
+        for left, sign, right in zip(self.sides, self.relations(), self.sides[1:], strict=False):
+            outcome = self.world.equal(left, right)
             if outcome is Outcome.UNDECIDED:
                 raise Undecided("an equation of the story is beyond the size budget")
-            if outcome is not _WANTED[self.relation]:
-                raise FalseEquation(f"{self.sides[0]} {self.relation} {side} is false (name: {self.name})")
+            if outcome is not _WANTED[sign]:
+                raise FalseEquation(f"{left} {sign} {right} is false (name: {self.name})")
         return self

@@ -27,6 +27,14 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """A name together with what it stands for: the name is shown, its meaning is evaluated."""
+
+    name: Term
+    meaning: Term
+
+
+@dataclass(frozen=True, slots=True)
 class Sum:
     """A sum of signed terms, in (sign, term) pairs."""
 
@@ -94,7 +102,7 @@ class Transpose:
     of: Term
 
 
-Term = Number | Symbol | Sum | Product | Fraction | Power | Call | Summation | Matrix | Inverse | Transpose
+Term = Number | Symbol | Named | Sum | Product | Fraction | Power | Call | Summation | Matrix | Inverse | Transpose
 
 
 def number(value: int | fmpq) -> Number:
@@ -175,6 +183,8 @@ def to_node(term: Term) -> expressions.Node:
     match term:
         case Number(value):
             return expressions.Number(value)
+        case Named(_, meaning):
+            return to_node(meaning)
         case Sum(terms):
             return expressions.Sum(tuple((sign, to_node(part)) for sign, part in terms))
         case Product(factors):

@@ -14,6 +14,7 @@ from exactmha.explain.formula import (
     Fraction,
     Inverse,
     Matrix,
+    Named,
     Number,
     Power,
     Product,
@@ -28,6 +29,16 @@ from exactmha.explain.prose import Code, Name, Part, parts
 SUM, PRODUCT, ATOM = range(3)
 """How tightly something binds: what binds less than its place demands is put in parentheses."""
 Shown = tuple[str, int]
+MOST_DIGITS = 40
+"""Integers with more digits are shortened where they are shown; they are evaluated in full."""
+_KEPT_DIGITS = 12
+
+
+def shortened(digits: str) -> tuple[str, str]:
+    """Return an integer's digits and no remark, or of a long one its first digits and how many there are."""
+    if len(digits) <= MOST_DIGITS:
+        return digits, ""
+    return f"{digits[:_KEPT_DIGITS]}…", f"({len(digits)} digits)"
 
 
 class Notation(ABC):
@@ -42,7 +53,13 @@ class Notation(ABC):
 
     def equation(self, equation: Equation) -> str:
         """Return an equation in this notation, after verifying it; raises `FalseEquation` when it does not hold."""
-        return self.chain(*_verified(equation))
+        return self.chain(*_verified(equation)) + self._about(equation.decimal())
+
+    def _about(self, decimal: str) -> str:
+        if not decimal:
+            return ""
+        sign = self.sign("−", unary=True) if decimal[0] == "-" else ""
+        return self.relation("≈") + sign + self.digits(decimal.removeprefix("-"))
 
     def general(self, sides: Sequence[Term]) -> str:
         """Return a general formula: an identity of the theory, without numbers."""
@@ -61,6 +78,8 @@ class Notation(ABC):
                 return self._number(value)
             case Symbol(name, index):
                 return self.symbol(name, index), ATOM
+            case Named(name, _):
+                return self._shown(name)
             case Sum(terms):
                 return self._sum(terms), SUM
             case Product():
@@ -185,7 +204,7 @@ class Notation(ABC):
 def _verified(equation: Equation) -> tuple[list[Term], list[str]]:
     """Return the terms and relations of an equation, which holds."""
     equation.verified()
-    relations = [equation.relation] * (len(equation.sides) - 1)
+    relations = equation.relations()
     if equation.name is None:
         return list(equation.sides), relations
     return [equation.name, *equation.sides], ["=", *relations]
@@ -213,8 +232,8 @@ class Plain(Notation):
     fraction_level = PRODUCT
 
     def digits(self, text: str) -> str:
-        """Return the digits."""
-        return text
+        """Return the digits, of a long number the first ones."""
+        return "".join(shortened(text))
 
     def sign(self, sign: str, *, unary: bool) -> str:
         """Return the sign, with blanks between terms."""
@@ -384,8 +403,9 @@ class MathML(Notation):
     """MathML Core, as browsers and screen readers know it."""
 
     def digits(self, text: str) -> str:
-        """Return <mn>."""
-        return f"<mn>{text}</mn>"
+        """Return <mn>, for a long number with its first digits and a remark."""
+        digits, remark = shortened(text)
+        return f"<mn>{digits}</mn>" + (f"<mtext>{remark}</mtext>" if remark else "")
 
     def sign(self, sign: str, *, unary: bool) -> str:
         """Return <mo>, spaced as a sign or as an operation."""

@@ -9,18 +9,21 @@ from flint import fmpq
 from exactmha.attention import Model
 from exactmha.conditions import Grid
 from exactmha.errors import InputError
-from exactmha.explain.equation import Forms, Values
-from exactmha.explain.formula import Fraction, Matrix, Term, column, matrix, number, parsed, plus, times
+from exactmha.explain.equation import FalseEquation, Forms, Ratios, Values
+from exactmha.explain.formula import Fraction, Matrix, Number, Term, column, matrix, number, parsed, plus, times
 from exactmha.fields.interface import Exponent, Scalar, dot
 from exactmha.fields.values import ExactValue
 from exactmha.heads import Canonical, Head
 from exactmha.limits import DEFAULT_LIMITS, Limits
 from exactmha.recover.learn import Recovery, Sampled
 from exactmha.recover.sample import IntToken
+from exactmha.recover.sample import add as added
 from exactmha.verification import Verification, verify
 
 MOST_HEADS, MOST_DIM = 4, 6
 """Larger runs are no story for a reader; from 5 heads on equations in Q(t) also pass the size budget of that field."""
+_LONG = 132
+"""Bits of an integer of about 40 digits, from which on it is shortened (see `exactmha.explain.notation`)."""
 GRID = Grid(7, 9)
 """Tokens with small coordinates, so that a reader can follow the numbers; the conditions are checked all the same."""
 
@@ -51,6 +54,7 @@ class Run:
     recovery: Recovery
     profiles: dict[str, Sampled]
     forms: Forms
+    ratios: Ratios
     values: Values
 
     @property
@@ -103,6 +107,17 @@ class Run:
         """Return c_h."""
         return self.scalar(sampled.profile.residues[h])
 
+    def exact(self, side: Term) -> Term:
+        """Return the value of a number in K, written out."""
+        ((value,),) = self.values.rows(side)
+        return parsed(str(value))
+
+    def needs_decimal(self, side: Term) -> bool:
+        """Tell whether a number is hard to read in its exact form: no rational, or one that is shortened."""
+        if not isinstance(side, Number):
+            return True
+        return max(abs(side.value.numerator), side.value.denominator).bit_length() > _LONG
+
     def scalar(self, scalar: Scalar) -> Term:
         """Return a number of the coefficient field."""
         return parsed(self.model.field.scalar_text(scalar))
@@ -131,18 +146,34 @@ class Run:
 
     # --- behind the curtain ------------------------------------------------------------------------
 
-    def softmax(self, b: IntToken, u: IntToken, copies: int) -> Term:
-        """Return f(X) for "copies of b + u, then b", spelled out with the true model's weights relative to b."""
-        token, terms = tuple(x + y for x, y in zip(b, u, strict=True)), []
-        for head in self.recovery.labelled_heads:  # equal to the true heads, which `gather` has checked
-            weight = times(number(copies), self.weight(head, b, u))
-            top = plus(times(weight, self.scalar(dot(head.v, token))), self.scalar(dot(head.v, b)))
+    def hidden(self, h: int) -> Head:
+        """Return the canonical head of the instance that the learner numbered h; they share W."""
+        W = self.recovery.labelled_heads[h].W
+        for head in self.canonical.heads:
+            if head.W == W:
+                return head
+        raise FalseEquation(f"the recovered head {h + 1} is no head of the instance")
+
+    def canonical_number(self, h: int) -> int:
+        """Return the number, from 1, that `exactmha verify` gives to the head that the learner numbered h."""
+        return self.canonical.heads.index(self.hidden(h)) + 1
+
+    def hidden_ratio(self, sampled: Sampled, h: int) -> Term:
+        """Return r_h = exp(b^T W_h u), from the hidden W_h."""
+        return parsed(str(self.model.field.monomial(self.exponent(self.hidden(h), sampled.b, sampled.u))))
+
+    def hidden_residue(self, sampled: Sampled, h: int) -> Term:
+        """Return c_h = v_h·u, from the hidden v_h."""
+        return self.scalar(dot(self.hidden(h).v, sampled.u))
+
+    def softmax(self, sampled: Sampled, copies: int) -> Term:
+        """Return f(X) for "copies of b + u, then b", spelled out with the hidden heads' weights relative to b."""
+        token, terms = added(sampled.b, sampled.u), []
+        for h in self.heads:
+            v, weight = self.hidden(h).v, times(number(copies), self.hidden_ratio(sampled, h))
+            top = plus(times(weight, self.scalar(dot(v, token))), self.scalar(dot(v, sampled.b)))
             terms.append(Fraction(top, plus(weight, number(1))))
         return plus(*terms)
-
-    def weight(self, head: Head, b: IntToken, u: IntToken) -> Term:
-        """Return exp(b^T W u)."""
-        return parsed(str(self.model.field.monomial(self.exponent(head, b, u))))
 
     def exponent(self, head: Head, b: IntToken, u: IntToken) -> Exponent:
         """Return the exponent of the monomial exp(b^T W u)."""
@@ -161,6 +192,11 @@ def gather(model: Model, grid: Grid = GRID, seed: int = 0, limits: Limits = DEFA
     heads or too large for a reader, and when the run does not recover it.
     """
     heads = len(model.canonical().heads)
+    if heads == 0:
+        raise InputError(
+            "there is nothing to tell: all heads cancel, so this layer is the zero function",
+            hint="see exactmha canonical",
+        )
     if not 1 <= heads <= MOST_HEADS or model.dim > MOST_DIM:
         raise InputError(
             f"a story needs 1 to {MOST_HEADS} canonical heads and a dimension of at most {MOST_DIM}",
@@ -171,4 +207,4 @@ def gather(model: Model, grid: Grid = GRID, seed: int = 0, limits: Limits = DEFA
     result = verify(model, grid=grid, seed=seed, recorder=kept, limits=limits)
     if result.recovery is None or result.recovery.heads != result.canonical.heads:
         raise InputError(f"there is nothing to explain: {result.failure}", hint="try another --seed or --grid")
-    return Run(result, result.recovery, kept.profiles, Forms(), Values(model.field))
+    return Run(result, result.recovery, kept.profiles, Forms(), Ratios(), Values(model.field))

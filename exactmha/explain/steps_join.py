@@ -6,13 +6,15 @@ The statements are proved in `proofs/matching`, `proofs/algorithm`, `proofs/quer
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections import Counter
+from collections.abc import Iterator, Sequence
 
 from exactmha.explain.equation import Equation
 from exactmha.explain.formula import (
     Call,
     Inverse,
     Matrix,
+    Named,
     Power,
     Product,
     Sum,
@@ -25,9 +27,12 @@ from exactmha.explain.formula import (
     plus,
     times,
 )
+from exactmha.explain.otherwise import without
 from exactmha.explain.run import Run
+from exactmha.explain.steps_begin import bound_note, layer, numbering, redraw_notes
 from exactmha.explain.story import Group, Question, Step, group
 from exactmha.outcome import counted
+from exactmha.recover.design import expected_queries
 from exactmha.recover.learn import Sampled
 
 Joined = tuple[tuple[Term, ...], Sampled, Sampled, Sampled]
@@ -79,7 +84,7 @@ def _products(run: Run, joined: Joined) -> list[Equation]:
 
 
 def _false_candidates(run: Run, joined: Joined) -> list[Equation]:
-    """Return the inequations that exclude every other pair of heads: its product is no pole of the sum profile."""
+    """Return the inequations that exclude every other pair of heads: its product is no ratio of the sum profile."""
     _, first, other, total = joined
     return [
         Equation(run.values, (times(run.pole(first, h), run.pole(other, h2)), run.pole(total, g)), None, "≠")
@@ -106,24 +111,50 @@ def match_displacements(run: Run) -> Step | None:
     ]
     return Step(
         "Matching heads across the first row",
-        "Each profile lists its heads in an order of its own. Add the displacements: r multiplies, head by head, and c "
-        "adds. So heads h of (b_1, u_1) and h' of (b_1, u_i) are one head if and only if r_h r_h' is a pole of the "
-        "profile (b_1, u_1 + u_i).",
+        "Each profile lists its heads in an order of its own. When displacements add, r multiplies, head by head, and "
+        "c adds. So if heads h of (b_1, u_1) and h' of (b_1, u_i) are one head, then r_h r_h' is a ratio of the "
+        "profile (b_1, u_1 + u_i). Under condition C4, checked below, they are one head only if it is."
+        f"{_single(run)}",
         (
             (times(_pole("u"), _pole("u'")), _pole("u + u'")),
             (plus(_residue("u"), _residue("u'")), _residue("u + u'")),
         ),
         (),
         _matching_groups(run, cases, group("Residues add", sums)),
-        (f"C4: of {counted(len(run.heads) ** 2, 'pair')} in each matching exactly {len(run.heads)} fit",),
-        "Without matching queries two different layers can have the same profiles (exactmha counterexample"
-        " no-matching).",
-        Question(
-            "Why is it not enough to sort the poles by size?",
-            "The size of r_h = exp(b^T W_h u) depends on u: the largest pole may belong to another head in the next "
-            "profile.",
+        (_fitting(run), *redraw_notes(run, lambda profile: profile.startswith("(b_1, ") and profile != "(b_1, u_1)")),
+        without(
+            run,
+            "no-matching",
+            "Without matching queries two different layers can have the same profiles",
+            alone="a single head has no other to be confused with",
         ),
+        _order(run),
         "matching",
+    )
+
+
+def _single(run: Run) -> str:
+    return " With one head there is nothing to match; the sum profiles only confirm." if len(run.heads) == 1 else ""
+
+
+def _fitting(run: Run) -> str:
+    heads = len(run.heads)
+    if heads == 1:
+        return "the only pair in each matching fits"
+    return f"C4: of {heads**2} pairs in each matching exactly {heads} fit"
+
+
+def _order(run: Run) -> Question:
+    if len(run.heads) == 1:
+        return Question(
+            "What would a learner that knows H = 1 lose if it left out the sum profiles?",
+            "Nothing: r(b, u + u') = r(b, u) r(b, u') is known before it is asked. The count 4Hd² − 2H + 1 holds for "
+            "the learner that treats all H alike.",
+        )
+    return Question(
+        "Why is it not enough to sort the ratios by size?",
+        "The size of r_h = exp(b^T W_h u) depends on u: the largest ratio may belong to another head in the next "
+        "profile.",
     )
 
 
@@ -158,6 +189,7 @@ def readout(run: Run) -> Step:
     total = column(plus(*(v.rows[i][0] for v in vectors)) for i in range(run.dim))
     s = run.vector(run.recovery.readout_sum)
     first = run.sampled("b_1", "u_1")
+    sums = [Equation(run.values, (total, s), Symbol("s"))] if len(run.heads) > 1 else []
     base = Equation(
         run.values,
         (Product((Transpose(s), matrix([[x] for x in first.b]))), run.answer(first, 0)),
@@ -165,23 +197,36 @@ def readout(run: Run) -> Step:
     )
     return Step(
         "Reading off v",
-        "The residues of one head, c_h = v_h·u_i for i = 1..d, are d linear equations for v_h. Then s = Σ v_h is known "
-        "and f(b) = s·b is computed for every other b and never asked again.",
+        "The residues of one head, c_h = v_h·u_i for i = 1..d, are d linear equations for v_h. Then s = Σ_h v_h is "
+        "known, and f(b) = s·b is computed for every other b and never asked again.",
         ((Symbol("v", "h"), Product((Inverse(Transpose(Symbol("U"))), Symbol("c", "h")))),),
         (),
         (
             group("v_h, with the u_i as rows of U^T", solved),
-            group("The sum of the v_h", [Equation(run.values, (total, s), Symbol("s"))]),
+            *([group("The sum of the v_h", sums)] if sums else []),
             group("A check: the base value that was asked", [base]),
         ),
-        ("f(b_1) = s·b_1: a wrong number of heads would break this",),
-        "If the u_i did not span R^d, the part of v_h orthogonal to them would stay unknown "
-        "(exactmha counterexample tokens-in-a-subspace).",
-        Question(
-            "Which queries do the later rows save, now that s is known?",
-            "Those with k = 0: f(b_j) = s·b_j needs no question, so later profiles take 2H queries, not 2H + 1.",
+        ("f(b_1) = s·b_1: a wrong number of heads would usually break this",),
+        without(
+            run,
+            "tokens-in-a-subspace",
+            "If the u_i did not span R^d, the part of v_h orthogonal to them would stay unknown",
         ),
+        _saved(run),
         "algorithm",
+    )
+
+
+def _saved(run: Run) -> Question:
+    if run.dim == 1:
+        return Question(
+            "Could f_0 have been computed from the residues, without asking?",
+            "Yes, for d = 1: c_h = v_h u gives s = Σ_h c_h/u, hence f_0 = s b. So 2H samples with k = 0 among them "
+            "are enough there.",
+        )
+    return Question(
+        "Which queries do the later rows save, now that s is known?",
+        "Those with k = 0: f(b_j) = s·b_j needs no question, so later profiles take 2H queries, not 2H + 1.",
     )
 
 
@@ -191,48 +236,75 @@ def match_finals(run: Run) -> Step | None:
     if not cases:
         return None
     equal = [
-        Equation(
-            run.values,
-            (run.residue(first, h), run.residue(other, h), run.residue(total, h)),
-            Call(f"c_{_index(h)}", name),
-        )
-        for name, first, other, total in cases
+        Equation(run.values, (*_three_residues(run, case, h), run.residue(case[3], h)))
+        for case in cases
         for h in run.heads
     ]
     return Step(
         "The later rows",
-        "For every other final token b_j the same is done with sums of final tokens: r multiplies again, and c stays "
-        "as it is, since it does not depend on b.",
+        "For every other final token b_j the same is done with sums of final tokens: r multiplies again, and "
+        f"c_h = v_h·u_i stays as it is, since it does not depend on b.{_single(run)}",
         ((times(_pole("u"), _pole("u", "b'")), _pole("u", "b + b'")),),
         (),
         _matching_groups(run, cases, group("Residues stay: first row, later row, their sum", equal)),
-        (f"{counted(len(cases), 'profile')} of later rows matched with the first row",),
-        "With equal v_h the residues cannot tell heads apart, and only the products of the poles do.",
-        Question(
-            "When would the residues alone show which head is which?",
-            "When the c_h = v_h·u_i are pairwise different; then the sum profile can be saved "
-            "(exactmha budget, learner residues).",
+        (
+            f"{counted(len(cases), 'profile')} of later rows matched with the first row",
+            *redraw_notes(run, lambda profile: not profile.startswith(("(b_1, ", "token"))),
         ),
+        without(
+            run,
+            "no-matching",
+            "Heads with equal v have equal residues, and without the sum profiles of the later rows nothing tells "
+            "which ratio belongs to which",
+            alone="a single head has no other to be confused with",
+        ),
+        _by_residues(run),
         "matching",
     )
 
 
+def _three_residues(run: Run, case: Joined, h: int) -> list[Term]:
+    """Return the residue of a head in the first row, in a later row and in their sum, each under its own name."""
+    (total_b, u), first, other, total = case
+    later = Symbol("b", other.profile.name.removeprefix("(b_").split(",")[0])
+    return [
+        Named(Call(f"c_{_index(h)}", (b, u)), run.residue(sampled, h))
+        for b, sampled in ((Symbol("b", "1"), first), (later, other), (total_b, total))
+    ]
+
+
+def _by_residues(run: Run) -> Question:
+    """Ask about the run itself, which has equal residues or not."""
+    if len(run.heads) == 1:
+        return Question(
+            "Which profiles of the later rows would a single head need?",
+            "Only (b_j, u_i): without a second head the sums (b_1 + b_j, u_i) tell nothing new.",
+        )
+    equal = [
+        f"c_{g + 1} = c_{h + 1} for u_{i}"
+        for i in range(1, run.dim + 1)
+        for h in run.heads
+        for g in range(h)
+        if (c := run.sampled("b_1", f"u_{i}").profile.residues)[g] == c[h]
+    ]
+    answer = (
+        f"No: {', '.join(equal)}, and there only the products of the ratios tell."
+        if equal
+        else "Yes: for every u_i the residues are pairwise different, so equal residues are one head. Such a learner "
+        "saves the sum profiles of the later rows (exactmha budget, learner residues)."
+    )
+    return Question("In this run, would the residues alone have shown which head of a later row is which?", answer)
+
+
 def assemble(run: Run) -> Step:
-    """W from the logarithms of the poles."""
+    """W from the logarithms of the ratios."""
     solved, logs = [], []
     for h in run.heads:
         entries: list[tuple[Term, ...]] = []
         for j in range(1, run.dim + 1):
             row = [run.sampled(f"b_{j}", f"u_{i}") for i in range(1, run.dim + 1)]
             entries.append(tuple(run.log_pole(sampled, h) for sampled in row))
-            logs += [
-                Equation(
-                    run.forms,
-                    (Call("log", (run.pole(sampled, h),)), run.log_pole(sampled, h)),
-                    Symbol("L", f"{_index(h)},{j},{i}"),
-                )
-                for i, sampled in enumerate(row, 1)
-            ]
+            logs += [_logarithm(run, sampled, h, (j, i)) for i, sampled in enumerate(row, 1)]
         product = Product((Inverse(run.finals()), Matrix(tuple(entries)), Inverse(run.displacements())))
         solved.append(
             Equation(run.forms, (product, run.weights(run.recovery.labelled_heads[h])), Symbol("W", _index(h)))
@@ -240,8 +312,8 @@ def assemble(run: Run) -> Step:
     L = Symbol("L", "h,j,i")
     return Step(
         "Assembling W",
-        "All d² profiles (b_j, u_i) now list the heads in one order. The logarithm of a pole is a bilinear measurement "
-        "of W_h, and d² of them with bases on both sides determine it.",
+        "All d² profiles (b_j, u_i) now list the heads in one order. The logarithm of a ratio is a bilinear "
+        "measurement of W_h, and d² of them with bases on both sides determine it.",
         (
             (
                 L,
@@ -256,7 +328,9 @@ def assemble(run: Run) -> Step:
             "the recovered W_h and v_h are those of the canonical heads of the instance, compared exactly: "
             f"{counted(len(run.heads), 'head')}",
         ),
-        "A wrong match would put the logarithm of another head into L_h, and W_h would be a mixture.",
+        "A wrong match would put the logarithm of another head into L_h, and W_h would be a mixture."
+        if len(run.heads) > 1
+        else "With one head no match can go wrong; a rounded logarithm would give W_h as decimals only.",
         Question(
             "Why does it matter that the logarithm is exact?",
             "log r is a combination of a few known numbers with rational coefficients; they are found, not rounded, so "
@@ -266,13 +340,34 @@ def assemble(run: Run) -> Step:
     )
 
 
+def _logarithm(run: Run, sampled: Sampled, h: int, place: tuple[int, int]) -> Equation:
+    """Return L_h,j,i = log(r_h(b_j, u_i)) = …, the ratio of the hidden head on the left, its lifted logarithm right."""
+    j, i = map(str, place)
+    name = Call("log", (Call(f"r_{_index(h)}", (Symbol("b", j), Symbol("u", i))),))
+    of_ratio, logarithm = Call("log", (run.pole(sampled, h),)), run.log_pole(sampled, h)
+    between = [] if of_ratio == logarithm else [of_ratio]
+    hidden = Named(name, Call("log", (run.hidden_ratio(sampled, h),)))
+    return Equation(run.forms, (hidden, *between, logarithm), Symbol("L", f"{_index(h)},{j},{i}"))
+
+
 def count(run: Run) -> Step:
     """The ledger of queries against the formula."""
     H, d = len(run.heads), run.dim
     rows = run.verification.ledger
     used = plus(*(number(row.used) for row in rows))
     formula = Product((number(4), number(H), number(d * d)))
-    stages = [(Symbol(row.stage), number(row.used)) for row in rows]
+    counts = Counter(sampled.stage for sampled in run.profiles.values())
+    stages = [
+        Equation(
+            run.forms,
+            (
+                Named(Symbol(row.stage), number(row.expected)),
+                *([times(number(counts[stage]), number(2), number(H))] if stage else []),
+                number(row.used),
+            ),
+        )
+        for stage, row in enumerate(rows)
+    ]
     equation = Equation(
         run.forms,
         (used, _count_formula(formula, H), number(run.recovery.queries)),
@@ -288,16 +383,22 @@ def count(run: Run) -> Step:
         "Counting every query",
         "One base value, and 2H samples for each of the d² profiles of the grid and of the d² − 1 sum profiles.",
         ((Symbol("queries"), _general_count()),),
-        tuple(stages),
+        (),
         (
+            group("Stage by stage: profiles times 2H samples, as asked", stages),
             group("The ledger of the learner against the formula", [equation]),
             group("The counter of the oracle: with the queries for tokens drawn again", [asked]),
         ),
         (f"no query is longer than 2H + 1 = {2 * H + 1}; the oracle saw {run.verification.oracle_max_length}",),
-        "Fewer queries can do, with other learners (exactmha budget); H(d² + d) numbers are unknown.",
+        without(
+            run,
+            "short-sequences",
+            "Fewer queries can do, with other learners (see exactmha budget), but of queries of at most two tokens no "
+            "number is enough",
+        ),
         Question(
-            "What does doubling d do to the number of queries?",
-            "It multiplies it by about four: the number of profiles is 2d² − 1.",
+            f"A learner is told only that there are at most {H + 1} heads. How many queries does it ask here?",
+            f"It puts H_0 = {H + 1} for H in every sample count: 4H_0d² − 2H_0 + 1 = {expected_queries(H + 1, d)}.",
         ),
         "query-count",
     )
@@ -316,22 +417,36 @@ def verdict(run: Run) -> Step:
     """What the run has proved."""
     claims = run.verification.claims
     H = len(run.heads)
-    names = [(Symbol("W", _index(h)), run.weights(run.recovery.labelled_heads[h])) for h in run.heads]
-    names += [(Symbol("v", _index(h)), run.readout(h)) for h in run.heads]
     return Step(
         "What has been proved",
         f"The answers alone exclude every other layer with at most {counted(H, 'canonical head')}: the same profiles, "
         "the same matching, hence the same v and the same W.",
         (),
-        tuple(names),
         (),
-        tuple(f"{claim.outcome.value} ({claim.level.label}): {claim.statement}" for claim in claims),
-        "If only a bound on H were known, layers with more heads would be excluded with probability one, and not by "
-        "this transcript alone (exactmha counterexample bound-only).",
+        (group("The hidden heads and, equal to them, the recovered ones", layer(run)),),
+        (
+            *(f"{claim.outcome.value} ({claim.level.label}): {claim.statement}" for claim in claims),
+            *_vacuous(run),
+            *numbering(run),
+        ),
+        without(
+            run,
+            "bound-only",
+            "If only a bound on H were known, layers with more heads would be excluded with probability one, and not "
+            "by this transcript alone",
+            alone="the bound 1 is H itself, except for the zero function",
+            flat="there every head shows in every profile, and the rank is H",
+        ),
         Question(
             "Does this prove the theorem?",
-            "No: it proves it for this layer. That almost every choice of tokens works for every layer is proved on "
-            "paper, page by page in the folder proofs.",
+            "No: it proves it for this layer and these tokens. That almost every choice of tokens works for every "
+            "layer is proved on paper, page by page in the folder proofs.",
         ),
         "uniqueness-from-transcript",
     )
+
+
+def _vacuous(run: Run) -> Iterator[str]:
+    """Say so where the bound on bad tokens is no claim."""
+    if run.verification.failure_bound >= 1:
+        yield bound_note(run)

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from exactmha.explain.equation import Equation
 from exactmha.explain.formula import Term
 
-MOST_SHOWN = 8
+MOST_SHOWN = 9
 """Equations of one kind that are displayed; the others are verified and counted."""
 
 

@@ -34,7 +34,9 @@ def test_a_file(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     [
         (["--step", "0"], "--step: no such step (given: 0)"),
         (["--example", "nothing"], "unknown example"),
-        (["--example", "two-heads-1d", "--heads", "2"], "more than one instance"),
+        (["--example", "two-heads-1d", "--heads", "2"], "instance (given: --example two-heads-1d, --heads 2)"),
+        (["i.json", "--example", "two-heads-1d"], "more than one instance (given: i.json, --example two-heads-1d)"),
+        (["--heads", "0", "--dim", "2"], "this layer is the zero function; see exactmha canonical"),
         (["--field", "rational"], "--field: describes a random instance"),
         (["--heads", "7", "--dim", "2"], "1 to 4 canonical heads"),
         (["missing.json"], "missing.json: cannot be read"),
@@ -73,3 +75,29 @@ def test_bad_outputs(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None
     assert run(["explain", "--html", str(tmp_path / "a.html"), "--step", "2"]) == 2
     assert "is for text only" in capsys.readouterr().err
     assert list(tmp_path.iterdir()) == []
+
+
+def test_two_outputs_are_two_files(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    one, same = str(tmp_path / "a"), str(tmp_path / "." / "x" / ".." / "a")
+    (tmp_path / "x").mkdir()
+    assert run(["explain", "--html", one, "--latex", same]) == 2
+    assert "--latex: names the same file as --html" in capsys.readouterr().err
+    assert run(["explain", "--html", str(tmp_path)]) == 2
+    assert "--html: " in capsys.readouterr().err
+    assert [p.name for p in tmp_path.iterdir()] == ["x"]
+
+
+@pytest.mark.parametrize(("columns", "most"), [("200", 110), ("90", 90), ("20", 80)])
+def test_the_text_is_as_wide_as_the_terminal(
+    columns: str, most: int, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.setenv("COLUMNS", columns)
+    assert run(["explain"]) == 0
+    assert most - 3 <= max(map(len, capsys.readouterr().out.splitlines())) <= most
+
+
+def test_one_of_heads_and_dim_is_enough(capsys: pytest.CaptureFixture[str]) -> None:
+    assert run(["explain", "--heads", "1"]) == 0
+    assert capsys.readouterr().out.startswith("How 1 attention head in dimension 2 is learned")
+    assert run(["explain", "--help"]) == 0
+    assert "[default with --dim: 2]" in " ".join(capsys.readouterr().out.split())

@@ -3,8 +3,21 @@
 import pytest
 from flint import fmpq
 
-from exactmha.explain.equation import Equation, FalseEquation, Forms, Values, World
-from exactmha.explain.formula import Call, Inverse, Product, Symbol, Term, Transpose, matrix, number, parsed, plus
+from exactmha.explain.equation import Equation, FalseEquation, Forms, Ratios, Residues, Values, World
+from exactmha.explain.formula import (
+    Call,
+    Inverse,
+    Matrix,
+    Named,
+    Product,
+    Symbol,
+    Term,
+    Transpose,
+    matrix,
+    number,
+    parsed,
+    plus,
+)
 from exactmha.explain.notation import Latex, MathML, Notation, Plain
 from exactmha.fields import ExponentialField, RadicalField, RationalField
 from exactmha.fields.text import parse_value
@@ -101,3 +114,63 @@ def test_what_is_parsed_for_display_keeps_its_value(world: Values, text: str) ->
     (row,) = world.rows(parsed(text))
     assert row[0].equals(parse_value(text, field)) is Outcome.HOLDS
     assert row[0].equals(parse_value("5", field)) is Outcome.FAILS
+
+
+def test_a_name_is_shown_and_its_meaning_evaluated() -> None:
+    half = Named(Symbol("r", "1"), parsed("1/2"))
+    equation = Equation(RATIONAL, (plus(half, half), number(1)))
+    assert Plain().equation(equation) == "r_1 + r_1 = 1"
+    with pytest.raises(FalseEquation):
+        Plain().equation(Equation(RATIONAL, (plus(half, half), number(2))))
+    column = Named(Symbol("v"), matrix([[3], [4]]))
+    Equation(RATIONAL, (Product((B, column)), matrix([[7], [-1]]))).verified()
+
+
+def test_different_values_with_a_name_on_either_side() -> None:
+    first, second = Named(Symbol("r", "1"), parsed("1/2")), Named(Symbol("r", "2"), parsed("1/3"))
+    sides = (first, parsed("1/2"), parsed("1/3"), second)
+    assert Plain().equation(Equation(RATIONAL, sides, relation="≠", at=1)) == "r_1 = 1/2 ≠ 1/3 = r_2"
+    for wrong in (
+        (second, *sides[1:]),
+        (*sides[:3], first),
+        (first, parsed("1/2"), parsed("2/4"), first),
+    ):
+        with pytest.raises(FalseEquation):
+            Equation(RATIONAL, wrong, relation="≠", at=1).verified()
+
+
+@pytest.mark.parametrize("world", [RATIONAL, RADICAL, EXPONENTIAL])
+def test_determinants_of_values_are_expanded(world: World) -> None:
+    half = parsed("1/2 + 0*3")  # no literal, so that FLINT is not asked
+    rows = Matrix(((half, number(2), number(0)), (number(3), half, number(1)), (number(5), number(7), half)))
+    # 1/2·(1/4 − 7) − 2·(3/2 − 5) = −27/8 + 7
+    Equation(world, (Call("det", (rows,)), parsed("29/8"))).verified()
+    Equation(world, (Call("det", (rows,)), parsed("29/8"), number(0)), relation="≠").verified()
+    with pytest.raises(FalseEquation):
+        Equation(world, (Call("det", (rows,)), parsed("28/8"))).verified()
+    singular = Matrix(((half, half), (half, half)))
+    with pytest.raises(FalseEquation):
+        Equation(world, (Call("det", (singular,)), number(0)), relation="≠").verified()
+
+
+def test_ratios_are_compared_by_their_logarithms() -> None:
+    exponent = Product((matrix([[1, 2]]), Matrix(((parsed("log(2)"),), (parsed("-log(3)"),)))))
+    Equation(Ratios(), (Call("exp", (exponent,)), parsed("2/9"))).verified()
+    with pytest.raises(FalseEquation):
+        Equation(Ratios(), (Call("exp", (exponent,)), parsed("2/3"))).verified()
+
+
+def test_residues_are_compared_modulo_the_prime() -> None:
+    field = ExponentialField(1, 6)
+    place = field.place(0, 3)
+    world, p = Residues(field, place), place.prime
+    Equation(world, (parsed("1/2"), number((p + 1) // 2), number((p + 1) // 2 - p))).verified()
+    Equation(world, (parsed("exp(1/6)"), number(int(place.generators[0])))).verified()
+    with pytest.raises(FalseEquation):
+        Equation(world, (parsed("1/2"), number((p + 3) // 2))).verified()
+
+
+def test_decimals_are_shown_where_asked() -> None:
+    equation = Equation(EXPONENTIAL, (parsed("-exp(1/2)"), parsed("-exp(1/2)")), Symbol("x"), about=True)
+    assert Plain().equation(equation).endswith(" ≈ −1.649")
+    assert MathML().equation(equation).endswith('<mo>≈</mo><mo form="prefix">−</mo><mn>1.649</mn>')

@@ -22,7 +22,7 @@ from exactmha.explain.formula import (
     plus,
     times,
 )
-from exactmha.explain.notation import Latex, MathML, Plain, tex_text
+from exactmha.explain.notation import Latex, MathML, Plain, shortened, tex_text
 
 HALF = number(fmpq(1, 2))
 A, X = Symbol("a"), Symbol("x", "1")
@@ -92,3 +92,11 @@ def test_a_product_of_one_negative_number_keeps_its_value() -> None:
 
 def test_words_for_tex() -> None:
     assert tex_text("50% of b_1 − ²") == r"50\% of b\_1 $-$ \textsuperscript{2}"
+
+
+def test_long_numbers_are_shortened_where_they_are_shown() -> None:
+    assert shortened("1" * 40) == ("1" * 40, "")
+    assert Plain().term(number(10**40 - 1)) == "9" * 40
+    assert Plain().term(number(-(10**49))) == "−100000000000…(50 digits)"
+    assert Plain().term(number(fmpq(1, 10**49))) == "1/100000000000…(50 digits)"
+    assert MathML().term(number(10**49)) == "<mn>100000000000…</mn><mtext>(50 digits)</mtext>"
