@@ -92,7 +92,7 @@ class Notation(ABC):
                 if is_fraction and self.fraction_level == ATOM:
                     shown = self.group(shown)
                 return self.power(shown, self.term(Number(fmpq(exponent)))), ATOM
-            case Call("exp", (argument,)):
+            case Call("exp", (argument,)) if not _has_matrix(argument):  # a matrix does not fit into an exponent
                 return self.exponential(argument), ATOM
             case Call(name, arguments):
                 shown = self.symbol(*name.split("_")) if "_" in name else name
@@ -210,6 +210,10 @@ def _verified(equation: Equation) -> tuple[list[Term], list[str]]:
     return [equation.name, *equation.sides], ["=", *relations]
 
 
+def _has_matrix(term: Term) -> bool:
+    return isinstance(term, Matrix) or (isinstance(term, Product) and any(map(_has_matrix, term.factors)))
+
+
 def _signed(term: Term) -> tuple[int, Term]:
     """Return a sign and the rest of a term, so that a + (−2)·b is written a − 2·b."""
     match term:
@@ -281,7 +285,7 @@ class Plain(Notation):
 
 
 _LATEX_OPERATORS = {"Σ": r"\sum", "Π": r"\prod"}
-_LATEX_FUNCTIONS = {"log": r"\log"}
+_LATEX_FUNCTIONS = {"log": r"\log", "exp": r"\exp"}
 
 
 _TEX = {

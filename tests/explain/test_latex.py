@@ -58,7 +58,7 @@ def test_the_examples_take_few_pages(example: str, most: int, tmp_path: Path) ->
 
 def test_short_equations_stand_on_one_line(tmp_path: Path) -> None:
     assert run(["explain", "--example", "two-heads-2d", "--latex", str(tmp_path / "s.tex")]) == 0
-    assert "\nr_{1} & = 18 \\neq \\frac{4}{3}\n" in (tmp_path / "s.tex").read_text("utf-8")
+    assert "\nr_{1} & = 18 \\neq \\frac{4}{3} = r_{2}\n" in (tmp_path / "s.tex").read_text("utf-8")
 
 
 def test_names_in_prose_are_formulas(tmp_path: Path) -> None:
