@@ -26,7 +26,7 @@ def plotting() -> Any:
 
 def check_figure(path: str, *inputs: str) -> None:
     """Raise `InputError` when a figure could not be written to `path`: before the long run, not after it."""
-    _image_format(path)
+    image_format(path)
     check_writable(path, *inputs)
     try:
         plotting()
@@ -34,27 +34,27 @@ def check_figure(path: str, *inputs: str) -> None:
         raise error.located(field="--plot", file=path) from None
 
 
-def _image_format(path: str) -> str:
-    if not path.lower().endswith(_SUFFIXES):
+def image_format(path: str) -> str:
+    """Return png, pdf or svg; raises `InputError` for another name of a file."""
+    suffix = Path(path).suffix.lower()
+    if suffix not in _SUFFIXES:
         raise InputError("is no image file", field="--plot", value=path, hint="end it in .png, .pdf or .svg")
-    return Path(path).suffix[1:].lower()
+    return suffix[1:]
 
 
 def save_figure(figure: Any, path: str) -> None:
     """Write a figure to an image file, whole or not at all, and close it."""
-    write_atomically(path, _image(figure, _image_format(path)))
+    write_atomically(path, image(figure, image_format(path)))
 
 
-def png(figure: Any) -> bytes:
-    """Return a figure as a PNG image, and close it."""
-    return _image(figure, "png")
-
-
-def _image(figure: Any, kind: str) -> bytes:
-    image = io.BytesIO()
-    figure.savefig(image, dpi=150, format=kind)
-    plotting().close(figure)
-    return image.getvalue()
+def image(figure: Any, kind: str = "png") -> bytes:
+    """Return a figure as an image (png, pdf or svg), the same bytes every time, and close it."""
+    drawn, pyplot = io.BytesIO(), plotting()
+    undated = {"svg": {"Date": None}, "pdf": {"CreationDate": None}}.get(kind)
+    with pyplot.rc_context({"svg.hashsalt": "exactmha"}):
+        figure.savefig(drawn, dpi=150, format=kind, metadata=undated)
+    pyplot.close(figure)
+    return drawn.getvalue()
 
 
 def whole_numbers(axis: Any) -> None:

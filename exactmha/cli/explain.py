@@ -119,11 +119,11 @@ def _check_outputs(outputs: dict[str, str], instance: str | None) -> None:
 
 
 def _write(run: Run, step: int | None, html: str | None, latex: str | None, plot: str | None, picture: str) -> None:
-    """Print the story, or write it to the files that were named."""
+    """Print the story, or write it to the files that were named: all contents are made before the first is written."""
     from exactmha.explain.tell import tell
     from exactmha.explain.text import LEAST_WIDTH, WIDTH, as_text
 
-    story = tell(run)
+    story, files = tell(run), dict[str, str | bytes]()
     if html is latex is plot is None:
         width = min(max(get_terminal_size((WIDTH, 1)).columns, LEAST_WIDTH), WIDTH)
         click.echo(as_text(story, step, width), nl=False)
@@ -132,20 +132,25 @@ def _write(run: Run, step: int | None, html: str | None, latex: str | None, plot
 
         if find_spec("matplotlib") is None:
             click.echo('exactmha: the page has no pictures: they need matplotlib; pip install -e ".[plot]"', err=True)
-        write_atomically(html, as_html(story, run))
+        files[html] = as_html(story, run)
     if latex is not None:
         from exactmha.explain.latex import as_latex
 
-        write_atomically(latex, as_latex(story))
+        files[latex] = as_latex(story)
     if plot is not None:
-        from exactmha.explain.pictures.catalogue import figure
-        from exactmha.figures import save_figure
+        files[plot] = _drawn(run, picture, plot)
+    for path, content in files.items():
+        write_atomically(path, content)
 
-        try:
-            drawn = figure(run, picture)
-        except InputError as error:
-            raise error.located(field="--plot") from None
-        save_figure(drawn, plot)
+
+def _drawn(run: Run, picture: str, path: str) -> bytes:
+    from exactmha.explain.pictures.catalogue import figure
+    from exactmha.figures import image, image_format
+
+    try:
+        return image(figure(run, picture), image_format(path))
+    except InputError as error:
+        raise error.located(field="--plot") from None
 
 
 def _model(

@@ -17,7 +17,7 @@ from exactmha.explain.run import Run, gather
 from exactmha.explain.story import Step
 from exactmha.explain.tell import tell
 from exactmha.fields.values import ExactValue
-from exactmha.figures import png
+from exactmha.figures import image
 from exactmha.outcome import Outcome
 from exactmha.random_instance import example
 from exactmha.sequences import TokenSequence
@@ -74,7 +74,7 @@ class Drawn:
         return self.picture.caption(self.run)
 
     def _repr_png_(self) -> bytes:
-        return png(figure(self.run, self.picture.name))
+        return image(figure(self.run, self.picture.name))
 
 
 def picture(run: Run, name: str) -> Drawn:

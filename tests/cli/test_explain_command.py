@@ -101,3 +101,30 @@ def test_one_of_heads_and_dim_is_enough(capsys: pytest.CaptureFixture[str]) -> N
     assert capsys.readouterr().out.startswith("How 1 attention head in dimension 2 is learned")
     assert run(["explain", "--help"]) == 0
     assert "[default with --dim: 2]" in " ".join(capsys.readouterr().out.split())
+
+
+@pytest.mark.parametrize("option", ["--html", "--latex", "--plot"])
+@pytest.mark.parametrize("link", ["itself", "symlink", "hard link"])
+def test_an_output_never_replaces_the_instance(
+    option: str, link: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    instance, output = tmp_path / "i.png", tmp_path / "o.png"
+    assert run(["random", "--heads", "1", "--dim", "1", "-o", str(instance)]) == 0
+    before = instance.read_bytes()
+    if link == "itself":
+        output = instance
+    elif link == "symlink":
+        output.symlink_to(instance)
+    else:
+        output.hardlink_to(instance)
+    assert run(["explain", str(instance), option, str(output)]) == 2
+    assert option in capsys.readouterr().err
+    assert instance.read_bytes() == before
+
+
+@pytest.mark.parametrize("name", [".png", "p.txt"])
+def test_where_one_file_cannot_be_made_none_is(name: str, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    html, latex = str(tmp_path / "s.html"), str(tmp_path / "s.tex")
+    assert run(["explain", "--html", html, "--latex", latex, "--plot", str(tmp_path / name)]) == 2
+    assert "--plot" in capsys.readouterr().err
+    assert list(tmp_path.iterdir()) == []

@@ -1,6 +1,8 @@
 """Pictures as files, and what notebooks show."""
 
 import math
+import subprocess
+import sys
 from collections.abc import Iterator
 from pathlib import Path
 from typing import Any
@@ -187,7 +189,18 @@ def test_bad_plots(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
     ):
         assert command(["explain", *options]) == 2
         assert complaint in capsys.readouterr().err
+    huge = ["--heads", "2", "--dim", "2", "--grid", "1000000", "--html", str(tmp_path / "s.html")]
+    assert command(["explain", *huge, "--plot", str(tmp_path / "p.png")]) == 2
     assert list(tmp_path.iterdir()) == []
+
+
+@pytest.mark.parametrize("suffix", ["png", "svg", "pdf"])
+def test_the_same_picture_is_the_same_bytes(suffix: str, tmp_path: Path) -> None:
+    paths = [tmp_path / f"{i}.{suffix}" for i in (1, 2)]
+    for path in paths:
+        arguments = ["explain", "--picture", "budget", "--plot", str(path)]
+        subprocess.run([sys.executable, "-m", "exactmha", *arguments], check=True, timeout=60)
+    assert paths[0].read_bytes() == paths[1].read_bytes()
 
 
 def test_shown_equations_are_verified_in_both_forms() -> None:

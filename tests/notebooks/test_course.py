@@ -86,6 +86,20 @@ def test_every_claim_is_followed_by_an_assertion(path: Path) -> None:
     assert not waiting
 
 
+@each
+def test_assertions_can_fail_and_solutions_say_something(path: Path) -> None:
+    for text in code(path):
+        for node in ast.walk(ast.parse(text)):
+            if isinstance(node, ast.Assert):
+                assert not isinstance(node.test, ast.Constant), text
+                if isinstance(node.test, ast.Compare):
+                    sides = [ast.dump(side) for side in (node.test.left, *node.test.comparators)]
+                    assert len(set(sides)) == len(sides), text
+    prose = "\n".join(cell.source for cell in cells(path) if cell.cell_type == "markdown")
+    for solution in re.findall(r"<details><summary>[^<]*</summary>(.*?)</details>", prose, flags=re.DOTALL):
+        assert len(solution.strip()) > 10
+
+
 def source(cell: Any) -> str:
     return re.sub(r"^%.*\n", "", cell.source)
 
