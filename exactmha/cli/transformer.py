@@ -151,7 +151,7 @@ def _instance(result: TransformerVerification, console: Console) -> None:
         f"m = {len(model.a)} neurons without bias"
     )
     console.print(
-        f"Canonical    {counted(len(truth.W), 'head')}, {counted(len(truth.lines), 'line')}; "
+        f"Canonical    H = {counted(len(truth.W), 'head')}, L = {counted(len(truth.lines), 'line')}; "
         f"the learner is told {heads} and {lines}"
     )
     console.print(f"Field        {field_text(model.field)}", soft_wrap=True)
