@@ -28,7 +28,7 @@ FIELDS = ("rational", "radical")
 WHY_FIELDS = (
     "there v is rational and r = t^n, and already the samples k = 1, 2 of two different profiles "
     "with rational c differ, "
-    "because 1 and the functions 1/(1 + k t^n) are independent over Q"
+    "because 1 and the functions 1/(1 + 2 t^n), n ≠ 0, are independent over Q"
 )
 WHY_LEAST = "for d = 1 the extra relation u·f_0 = b·Σ c_h makes one sample less enough"
 
