@@ -31,7 +31,7 @@ Part = str | Name | Code
 _WORD = r"[a-z]+(?:-[a-z]+)*"
 _RAISED = r"\^(?:[A-Za-z](?![A-Za-z])|\d+)"
 _LETTER = r"(?<![A-Za-z])[A-Za-zΣΠ]"
-_INDEXED = rf"{_LETTER}_(?:[A-Za-z](?![A-Za-z0-9])|\d+)'?"
+_INDEXED = rf"{_LETTER}_(?:[A-Za-z](?:,[a-z](?![A-Za-z0-9_]))?(?![A-Za-z0-9])|\d+)'?"
 _FOUND = re.compile(
     rf"(?P<code>proofs/{_WORD}\.md|exactmha (?:counterexample {_WORD}|(?:{'|'.join(COMMANDS)})\b))"
     rf"|(?P<name>{_INDEXED}(?:{_RAISED})?|{_LETTER}{_RAISED}|{_RAISED})"

@@ -13,6 +13,12 @@ CASES = [
         "$b_{j}^{T}$ $W_{h}$ $u_{i}$",
     ),
     ("r_h r_h'", "<i>r</i><sub>h</sub> <i>r</i><sub>h′</sub>", "$r_{h}$ $r_{h'}$"),
+    (
+        "p_h,i of (b_j,u_i)",
+        "<i>p</i><sub>h,i</sub> of (<i>b</i><sub>j</sub>,<i>u</i><sub>i</sub>)",
+        "$p_{h,i}$ of ($b_{j}$,$u_{i}$)",
+    ),
+    ("4H_0d", "4<i>H</i><sub>0</sub>d", "4$H_{0}$d"),
     ("Q_12^2", "<i>Q</i><sub>12</sub><sup>2</sup>", "$Q_{12}^{2}$"),
     ("Π_h (R^d)", "Π<sub>h</sub> (<i>R</i><sup>d</sup>)", "$\\Pi_{h}$ ($R^{d}$)"),
     ("(U)^T", "(U)<sup>T</sup>", "(U)${}^{T}$"),
