@@ -135,7 +135,8 @@ def test_no_worker_outlives_the_campaign(signal_number: int, status: int, rows: 
         os.kill(process.pid, signal_number)
         _, err = process.communicate(timeout=30)
     assert process.returncode == status
-    assert "Traceback" not in err
+    if signal_number != signal.SIGKILL:  # then nobody is left to hush what Python prints in a worker that was starting
+        assert "Traceback" not in err
     deadline = time.monotonic() + 10
     while alive(workers) and time.monotonic() < deadline:
         time.sleep(0.05)
